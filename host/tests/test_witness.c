@@ -94,7 +94,7 @@ static void forget(struct idle_evidence *idle, struct evidence *found)
 	free(idle->after);
 }
 
-/* As many calls as take 20 ms, but 8 of long ones. */
+/* The program watches as many calls as take 20 ms, and never fewer than 8. */
 static void test_long_calls_are_few(void **state)
 {
 	struct idle_evidence idle;

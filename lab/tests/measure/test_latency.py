@@ -97,7 +97,7 @@ def test_a_case_is_repeated_until_the_measurement_ends(here: FakeBoard) -> None:
 def test_without_a_program_an_empty_loop_runs_beside_and_ends_when_it_is_told(
     here: FakeBoard,
 ) -> None:
-    """It went on until it was killed, 10 s later."""
+    """The loop went on until it was killed, 10 s later."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     assert len(latency.measure(here, QUICK, latency_page.EMPTY_LOOP, ()).late) == QUICK.samples
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before < 2

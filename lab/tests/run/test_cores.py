@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a machine says of its cores and its TEE in numbers, in words."""
+"""Numbers by which a machine names its cores and its TEE become words."""
 
 import msgspec
 import pytest

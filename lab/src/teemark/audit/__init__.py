@@ -46,7 +46,8 @@ class Audited:
 
 
 def audit(reading: Reading, reference: Reference, core: str = "", clock_hz: float = 0.0) -> Audited:
-    """Returns a text's contradictions; `core` and `clock_hz` override what it says of them."""
+    """Returns the contradictions within a text. `core` and `clock_hz` (hertz) override what the
+    text says of the machine."""
     world.place(reading, reference, core, clock_hz)
     bound, outside = relations.results(reading), world.published(reading, reference)
     tested = dict[tuple[int, str, str], Tested]()

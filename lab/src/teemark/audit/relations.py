@@ -168,7 +168,7 @@ _COMPARED = {
     "share": [f"change: c = ({x} - {y}) / {z}" for x, y in ("ab", "ba") for z in "ab"],
     "": ("change: c = a - b", "change: c = b - a"),
 }
-"""What a column may say of two others, by its dimension."""
+"""Formulas by which a column may follow from two others, by the column's dimension."""
 
 
 def _compared(one: Printed, a: Printed, b: Printed) -> Results:

@@ -9,7 +9,7 @@ from teemark.wording import fmt
 from teemark.wording.interval import Interval
 
 Status = Literal["found", "ruled out", "undecided", "not checked"]
-"""For a conclusion of a document, `found` means that it holds, `ruled out` that it doesn't."""
+"""The outcome of a finding. A document's conclusion holds if it is `found`, and doesn't if `ruled out`."""
 
 Severity = Literal["error", "caution", "note"]
 """error: nothing can be concluded, or a figure can't be right. caution: the figures mean less than

@@ -15,10 +15,10 @@ IN_TA = (TEE, "ta-c", "ta-ce")  # Backends that compute in a TA
 DIGEST_BYTES = 64  # Room for a digest in shared memory
 
 Form = Literal["message", "buffer", "storage", "command"]
-"""How a cost depends on the size; model/forms.py has the terms of each form."""
+"""Forms in which a cost depends on the size; model/forms.py has the terms of each."""
 
 Kind = Literal["empty call", "buffer", "digest", "stream", "storage", "console", "other"]
-"""How a call into the TEE is broken down. `other`: its set-up can't be told from its work."""
+"""Ways to break a call into the TEE down. `other`: its set-up can't be told from its work."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ class Endpoint:
     host_alias: str | None = None
     connect_timeout: int = 10
     keepalive: bool = True
-    """Whether ssh checks that the board is still there; off where the packets would disturb."""
+    """True has ssh check that the board is still there; false where packets would disturb."""
     options: tuple[str, ...] = ()
 
     def __str__(self) -> str:

@@ -210,7 +210,8 @@ def load(ta_path: Path | None, plan_word: str | None) -> "tuple[OwnTa | None, Pl
 
 
 def parse_limit(text: str, of: str = "--fail-on") -> "Limit":
-    """Reads a limit such as `5%` or `1000i` (instructions); UsageMistake names the option `of`."""
+    """Reads the limit of the option `of`, such as `5%` or `1000i` (instructions); raises
+    UsageMistake for other text."""
     from teemark.model.compare import Limit
 
     match = re.fullmatch(r"(\d+(?:\.\d+)?)(%|i)", text.strip())

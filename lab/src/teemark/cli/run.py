@@ -177,7 +177,8 @@ def command(
 
 
 def _hung(outcome: Outcome, board: LabgridBoard) -> bool:
-    """Says whether a board hung whose power may be cut now; if so, renames the run's folder."""
+    """Says whether a board hung whose power may be cut now; if so, keeps its run under another
+    name."""
     error = outcome.error
     if not isinstance(error, BoardError) or shutdown.signalled() or board.power_cycle != "once":
         return False

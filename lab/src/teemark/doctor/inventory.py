@@ -13,7 +13,8 @@ GROUPS = ("board", "cpu", "memory", "clock", "kernel", "tee", "ta_counter", "cry
 
 
 def inventory(p: ExaminedBoard, *, everything: bool = False) -> list[tuple[str, str]]:
-    """Returns labels with values: what users ask for first; with `everything`, all facts."""
+    """Returns labels with values: the facts that users ask for first; with `everything`, all
+    facts."""
     m = p.machine
     cores = f"{m.cpu.online} {fmt.TIMES} " if m.cpu.online else ""
     step = f", steps of {m.clock.resolution_ns} ns" if m.clock.resolution_ns is not None else ""

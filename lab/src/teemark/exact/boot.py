@@ -23,7 +23,7 @@ from teemark.trace.window import Window
 from teemark.wording import fmt
 
 NORMAL_WORLD = 0x60000000
-"""Where TF-A puts U-Boot on QEMU's machine `virt` (NS_IMAGE_OFFSET)."""
+"""Address to which TF-A loads U-Boot on QEMU's machine `virt` (NS_IMAGE_OFFSET)."""
 
 ENTRY = "_start"
 """The core's first function calls one after the other what initialises it."""
@@ -31,7 +31,7 @@ INITCALLS = ("do_init_calls", "call_")
 """Functions of core/kernel/initcall.c, which call the initcalls."""
 
 LOGGING = "trace_printf"
-"""At the level of debugging each initcall is logged before it is called."""
+"""The function that logs each initcall before it is called, at the level of debugging."""
 
 Costs = tuple[tuple[str, int], ...]
 """Functions, each with its instructions and those of what it calls."""

@@ -50,7 +50,7 @@ class Gated:
     other: Mapping[str, tuple[str, str]] | None = None
     """The versions that differ, by name: the baseline's and the present one."""
     functions: Mapping[str, str] = field(default_factory=dict)
-    """How the functions of each traced case changed, in words."""
+    """Words for the changed functions of each traced case."""
     held: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """The longest stretch with interrupts held off where it grew, in the baseline and now."""
 

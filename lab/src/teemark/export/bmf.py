@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Bencher Metric Format: the median of each case that was measured as asked, and its interval."""
+"""Bencher Metric Format: the median of each case that was measured as asked, with the ends of its
+95 % interval."""
 
 import json
 

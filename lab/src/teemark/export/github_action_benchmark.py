@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""github-action-benchmark's JSON (customSmallerIsBetter): medians of cases measured as asked."""
+"""The JSON of github-action-benchmark for `tool: customSmallerIsBetter`: one median per case that
+was measured as asked."""
 
 import json
 

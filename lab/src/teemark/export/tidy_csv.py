@@ -27,7 +27,8 @@ COLUMNS = (
 
 
 def render(run: RunData) -> str:
-    """Returns a run as a table. Unknown values are empty; labels are last, as `label_KEY`."""
+    """Returns a run as a table. Unknown values are empty; each label is a last column
+    `label_KEY`."""
     out = io.StringIO()
     names = (*COLUMNS, *(name for name in run.origin if name not in COLUMNS))
     writer = csv.DictWriter(out, names, lineterminator="\n")
@@ -38,7 +39,8 @@ def render(run: RunData) -> str:
 
 
 def rows(run: RunData) -> Iterator[dict[str, Any]]:
-    """Yields a row per sample, then one per case that wasn't measured; None is an unknown value."""
+    """Yields a row per sample, by column, then one per case that wasn't measured; None stands for
+    an unknown value."""
     unknown: dict[str, Any] = dict.fromkeys(COLUMNS)
     of_run = unknown | {"board": run.name, "plan": run.plan or None, "unit": run.unit} | run.origin
     if run.header is not None:

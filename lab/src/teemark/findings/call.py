@@ -223,7 +223,8 @@ Pair = tuple[CaseStats, CaseStats]
 
 
 def _pairs(ground: Ground, memory: str) -> tuple[list[Pair], str]:
-    """Returns calls with this memory and with allocated memory, by size; else what is missing."""
+    """Returns calls with this memory and with allocated memory, in pairs by size; else what is
+    missing."""
     way = ground.way(memory)
     cases, allocated = (ground.by_size(SHM, kind, "tee", way) for kind in (memory, "allocated"))
     shared = [size for size in cases if size in allocated and allocated[size].time.median > 0]
@@ -263,7 +264,8 @@ def pool(ground: Ground) -> Finding | None:
 
 
 def temporary(ground: Ground) -> Finding:
-    """Judges all sizes together: found if one is surely dearer, ruled out if surely none is."""
+    """Judges all sizes together: found if one size is surely dearer, ruled out if surely none
+    is."""
     key = "tmpref-registration"
     pairs, lacks = _pairs(ground, "temporary")
     if not pairs:

@@ -59,7 +59,8 @@ class Ground:
     def by_size(
         self, workload: Workload, algorithm: str, backend: str, way: str = WAYS[0]
     ) -> dict[int, CaseStats]:
-        """Returns a workload's cases by bytes, the smallest first; of buffers those of `way`."""
+        """Returns a workload's cases by bytes, the smallest first; buffers only in direction
+        `way`."""
         cases = {
             case.bytes: case
             for case in self.models.stats
@@ -206,7 +207,8 @@ class Rates:
         return f"{', '.join(both)}."
 
     def finding(self, key: str, topic: Topic, claim: str, **more: Any) -> Finding:
-        """Makes a finding of the comparison; if undecided, it says what would decide."""
+        """Makes a finding of the comparison; if undecided, it says how many samples would
+        decide."""
         undecided = self.side == "undecided"
         if undecided:
             samples = min(self.one.samples, self.other.samples)

@@ -41,7 +41,8 @@ def _core(call: CaseTrace, pattern: str) -> list[tuple[int, Node]]:
 
 
 def _count(call: CaseTrace, pattern: str) -> tuple[int, int]:
-    """Returns the own instructions of functions that match the pattern, and their calls."""
+    """Returns the instructions in functions that match the pattern, without callees, and their
+    number of calls."""
     nodes = _core(call, pattern)
     return sum(node.self for _, node in nodes), sum(node.calls for _, node in nodes)
 

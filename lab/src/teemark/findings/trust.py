@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How far a run's figures can be trusted: clocks, scatter, models, overhead, the machine."""
+"""How far the figures of a run can be trusted: clocks, scatter, models, overhead, and the
+machine."""
 
 from teemark.base.finding import Finding, Share, Status, Topic
 from teemark.base.work import CALL, EMPTY_CALL, HARNESS, REFUSED_CALL
@@ -196,7 +197,8 @@ def clock_step(ground: Ground) -> Finding:
 
 
 def level(ground: Ground) -> Finding | None:
-    """Judges whether the level of all cases changed over the run, as where a CPU throttles."""
+    """Judges whether the level of all cases changed over the run, as a CPU that throttles makes
+    it."""
     found, bound = ground.models.drift, fmt.percent(BOUND - 1, 1)
     if found is None:
         return None

@@ -23,7 +23,7 @@ _LOOPS = "64"
 
 _SAMPLES = 1_000_000  # More than any measurement waits for
 _SAMPLES_RNG = 20_000
-"""Of random numbers: a source that couldn't give them all in a minute is skipped."""
+"""Samples of random numbers: teebench skips a source that would need a minute for all of them."""
 
 _TRACED = """\
 t=/sys/kernel/tracing

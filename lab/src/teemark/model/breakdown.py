@@ -253,7 +253,8 @@ def _run_queue(sources: Sources, stats: CaseStats) -> Part:
 
 
 def _at_once(sources: Sources, stats: CaseStats, parts: Sequence[Part]) -> Part:
-    """Returns set-up and computing as one part: by the operation's slope, else by tracepoints."""
+    """Returns set-up and computing as one part: by the operation's slope, otherwise by the time in
+    the secure world."""
     slope = sources.operation(stats.work)
     if slope is not None:
         return Part("compute", *slope, covers=("setup",))

@@ -56,7 +56,8 @@ Starts = Sequence[Sequence[float]]  # Nanoseconds or instructions per call, one 
 
 @dataclass(frozen=True)
 class CaseReading:
-    """One run's values of a case, for one number of operations per call; ns or instructions."""
+    """One run's values of a case, for one number of operations per call, in nanoseconds or
+    instructions."""
 
     case: str
     starts: Starts
@@ -78,7 +79,8 @@ class CaseReading:
 
     @property
     def least(self) -> float:
-        """Returns the least of the starts' medians: one boot in about forty takes more."""
+        """Returns the smallest of the starts' medians, since one boot in about forty takes more
+        instructions than the others."""
         return min(self.medians)
 
     @property
@@ -181,7 +183,8 @@ class Comparison:
 
     @property
     def blind(self) -> str | None:
-        """Returns why no case can be called better or worse, as a clause; None if one can."""
+        """Returns the clause that says why no case can be called better or worse; None if one
+        can."""
         if self.exact:
             counted = any(pair.first.exact and pair.second.exact for pair in self.pairs)
             return None if counted or not self.pairs else SCATTERED
@@ -193,7 +196,8 @@ class Comparison:
 
     @property
     def too_few(self) -> tuple[Difference, ...]:
-        """Returns the sampled cases with fewer than FEWEST starts: none gets a verdict."""
+        """Returns the sampled cases with fewer than FEWEST starts: none is called better or
+        worse."""
         return tuple(pair for pair in self.pairs if not pair.exact and pair.have < FEWEST)
 
     @property
@@ -211,7 +215,8 @@ class Comparison:
 
     @property
     def visible(self) -> tuple[float, ...]:
-        """Returns the smallest relative change that each judged case shows, in rising order."""
+        """Returns, in rising order, the smallest relative change that each judged case would have
+        shown."""
         return tuple(sorted(pair.visible for pair in self.pairs if math.isfinite(pair.visible)))
 
 
@@ -386,7 +391,8 @@ def moves_with(pair: Difference, shift: float) -> bool:
 
 
 def common_shift(members: Sequence[Difference]) -> float | None:
-    """Returns the instructions per call (negative: fewer) that most members share; else None."""
+    """Returns the shift that most members share, in instructions per call (negative: fewer); else
+    None."""
     signs = [pair.added > 0 for pair in members if pair.added]
     if not signs or sign_p(sum(signs), len(signs)) > SIGNS:
         return None
@@ -397,7 +403,8 @@ def common_shift(members: Sequence[Difference]) -> float | None:
 
 
 def sign_p(ups: int, count: int) -> float:
-    """Returns the two-sided p-value of `ups` positive signs of `count`, both as likely."""
+    """Returns the two-sided p-value of `ups` of `count` signs being positive if both are equally
+    likely."""
     tail = min(ups, count - ups)
     return min(1.0, 2 * math.fsum(math.comb(count, k) / 2**count for k in range(tail + 1)))
 

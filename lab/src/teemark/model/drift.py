@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How the level of all cases together changed over a run, as a CPU that throttles changes it."""
+"""Estimates the change of all cases' common level over a run, as a throttling CPU causes it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

@@ -48,7 +48,8 @@ class FitPoint:
 
     @property
     def error(self) -> float:
-        """Returns the relative error of predicting this point from others, else the residual."""
+        """Returns the relative error of predicting this point from all others, else the
+        residual."""
         predicted = self.fitted if self.left_out is None else self.left_out
         return abs(predicted / self.measured.value - 1)
 
@@ -72,7 +73,8 @@ class Fit:
 
     @property
     def worst(self) -> FitPoint:
-        """Returns the point with the largest residual, among those `missed` if there are any."""
+        """Returns the point with the largest residual; if any point is `missed`, only among
+        those."""
         missed = [point for point in self.points if point.missed]
         return max(missed or self.points, key=lambda point: abs(point.residual))
 
@@ -155,7 +157,8 @@ def line(
 
 
 def _is_clear(name: str, term: Estimate) -> bool:
-    """Returns true if a term exceeds CLEAR half-widths of its interval; a cost must be positive."""
+    """Returns true if a term exceeds CLEAR half-widths of its interval, and is positive unless it
+    is in MAY_SAVE."""
     interval = term.interval
     if interval is None or (term.value < 0 and name not in MAY_SAVE):
         return False

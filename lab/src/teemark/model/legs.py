@@ -42,7 +42,8 @@ class CaseLegs:
         return sum(_is_rpc(ret) for way in self.ways for *_, ret in way) / self.calls
 
     def _estimate(self, values: Sequence[float], what: str) -> Estimate:
-        """Returns the mean of `values`, one per call; a coarse clock doesn't bias it."""
+        """Returns the mean of `values`, one per call; unlike a median, a coarse clock doesn't bias
+        it."""
         mean = sum(values) / len(values)
         # Without an RPC nothing waits: the stamps of one count differ by the clock's step.
         sampling = self.sampling if self.rpcs else replace(self.sampling, by_chance=True)
@@ -83,7 +84,8 @@ class CaseLegs:
 
 
 def _half(event: Estimate | None, times: float) -> Estimate:
-    """Returns half the cost of `times` events, its interval from none to all; 0 if unknown."""
+    """Returns half the cost of `times` events, with an interval from none to all of it; 0 if the
+    cost of an event isn't known."""
     if event is None:
         return exactly(0.0)
     share = np.random.default_rng([SEED, DRAWS]).uniform(0.0, 1.0, DRAWS)

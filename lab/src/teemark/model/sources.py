@@ -93,7 +93,8 @@ class Sources:
         }
 
     def time(self, key: str) -> Estimate | None:
-        """Returns a call's time without the wait for a CPU; None if the run lacks the case."""
+        """Returns the time of a call without its process's wait for a CPU; None for a case that the
+        run lacks."""
         stats = self.models.case(key)
         net = self._net.get(key)
         if stats is not None and net is not None:

@@ -73,7 +73,7 @@ SMOOTH = 10
 two modes. The interval then ends at a sample, and is valid for any distribution."""
 
 EXACT_BINOMIAL = 400
-"""Up to this many samples the binomial distribution is summed; above it the normal one is used."""
+"""Most samples for which the binomial distribution is summed; above it the normal one is used."""
 
 FREEDOM = 1.25
 """Degrees of freedom of the distances between order statistics, per square root of the number of
@@ -208,7 +208,8 @@ class Estimate:
 
 
 def freedom_of(*parts: tuple[float, Estimate]) -> tuple[float, bool]:
-    """Returns the degrees of freedom of a sum of `factor * estimate`, and if parts share starts."""
+    """Returns the degrees of freedom of the sum of `factor * estimate` over the parts, and whether
+    the parts share their starts."""
     weighted = [(share**2 * part.variance, part) for share, part in parts]
     total = sum(variance for variance, _ in weighted)
     if any(part.shared for _, part in weighted):
@@ -461,7 +462,8 @@ class Summary:
 
 
 def summarize(values: Sequence[float], middle: Estimate | None = None) -> Summary:
-    """Returns the summary of `values`, at least one; `middle` is their median if known."""
+    """Returns the summary of `values`; `middle` is their median if already computed. Raises
+    ValueError if there is no value."""
     middle = middle or estimate((values,), "")
     n = len(values)
     low, high = min(values), max(values)
@@ -522,7 +524,8 @@ USAGE_NS = 1000  # Resolution of the CPU time in a sample, ns
 
 
 def cpu_time(measured: MeasuredCase, sampling: "Sampling") -> Estimate | None:
-    """Returns the CPU time per call, ns; None if a sample lacks it, or no device can work."""
+    """Returns the process's CPU time per call in ns; None if a sample lacks it, or if only the CPU
+    can do the work."""
     if measured.record.watched is None and measured.record.watched_reason is None:
         return None
     starts: list[list[float]] = []

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How anything is shown: blocks, charts and numbers, as HTML, Markdown and on a terminal."""
+"""This room shows blocks, charts and numbers as HTML, as Markdown and on a terminal."""

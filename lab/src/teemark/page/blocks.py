@@ -136,7 +136,7 @@ class Table:
     caption: str = ""
     note: str = ""  # smaller, beside the caption
     stacked: bool = field(default=False, repr=False)
-    """On a phone each row becomes a card, with the first cell as its title."""
+    """True makes each row a card on a phone, with the first cell as its title."""
 
     def __post_init__(self) -> None:
         shown = [

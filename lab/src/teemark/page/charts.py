@@ -198,7 +198,8 @@ def _run_axis(
 
 
 def throughput(series: Sequence[Series], width: int, unit: str = "MiB/s") -> str:
-    """Draws values in `unit` over a call's bytes on logarithmic axes; names end the lines."""
+    """Draws values in `unit` against the bytes of one call. Both axes are logarithmic, and each
+    line has its name at its end."""
     shape, xs = SHAPES[width], sorted({x for curve in series for x, _ in curve.points})
     ys = [y for curve in series for _, y in curve.points]
     ticks = levels(min(ys), max(ys))

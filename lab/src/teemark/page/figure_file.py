@@ -31,7 +31,8 @@ def colours() -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The title ("" for none), the width in mm (None: as on a page, in pixels) and the font."""
+    """The look of a figure: its title ("" for none), its width in mm (None: as on a page, in
+    pixels), and its font."""
 
     title: str
     width_mm: float | None = None
@@ -39,7 +40,8 @@ class Look:
 
     @property
     def drawn(self) -> int:
-        """Returns the pixels at which charts are drawn; if narrow, as on a phone, to be legible."""
+        """Returns the width in pixels at which charts are drawn: in a narrow figure as on a phone,
+        so that their words stay legible."""
         return WIDE if self.width_mm is None or self.width_mm > COLUMN_MM else NARROW
 
 

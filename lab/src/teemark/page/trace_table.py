@@ -153,7 +153,8 @@ _HISTOGRAM = 64  # Shorter stretches are counted in one row
 
 
 def held_sentence(case: CaseTrace) -> str | None:
-    """Returns the longest stretch with interrupts held off, in words; None if it isn't known."""
+    """Returns the longest stretch in which the normal world's interrupts are held off, in words;
+    None if that isn't known."""
     if case.held is None or not case.held.longest:
         return None
     longest = case.held.longest[0]

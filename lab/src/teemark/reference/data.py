@@ -119,7 +119,8 @@ class Published(Struct, frozen=True, kw_only=True):
         return (self.document.id, self.table, self.row, self.column)
 
     def _span(self, value: Decimal | None, upper: Decimal | None, unit: str) -> Span:
-        """Returns what a number may stand for; a count is exact, "about" doubles the range."""
+        """Returns the values a number may stand for; a count is exact, "about" doubles the
+        range."""
         if value is None:
             raise DataError(f"{'/'.join(self.key)}: {self.text!r} is no number")
         counted = self.unit in EXACT and self.relation == "="

@@ -68,7 +68,7 @@ class Kept:
     folder: Path
     point: Point
     readings: Mapping[str, CaseReading] = field(default_factory=dict)
-    """What the run measured, by case; {} without a run."""
+    """Readings of the run, in instructions a call, by case; {} without a run."""
 
     @property
     def name(self) -> str:

@@ -159,7 +159,8 @@ def outcome(comparison: Comparison) -> str:
 
 
 def change_table(of: ComparedRuns) -> list[page.Block]:
-    """Returns a table of the changes that cases share, with their functions; [] without any."""
+    """Returns a table of the changes that cases share, with the functions behind them; an empty
+    list if nothing changed."""
     rows = []
     for change in of.changes:
         known = (of.functions[pair.case] for pair in change.cases if pair.case in of.functions)
@@ -213,7 +214,8 @@ def amount(run: RunData, change: Change) -> str:
 
 
 def case_table(of: ComparedRuns, pairs: Sequence[Difference]) -> page.Table:
-    """Returns a table with a row for each case: both figures, change, verdict and functions."""
+    """Returns a table with a row for each case: both figures under the runs' names, the change, the
+    verdict, the functions."""
     base, new = pair_names(of.comparison.first, of.comparison.second)
     largest = max((abs(pair.change) for pair in pairs), default=0.0) or 1.0
     rows = [

@@ -42,7 +42,8 @@ def title(runs: Sequence[RunData], where: Sequence[str]) -> str:
 def footer(
     title: str, runs: Sequence[RunData] = (), again: str | None = None, source: str = ""
 ) -> tuple[Text, ...]:
-    """Returns how to cite the page, how to repeat the runs (or `again`), and what made the page."""
+    """Returns how to cite the page, the command that measures each run or is named by `again`, and
+    how the page was made."""
     by = dict.fromkeys(run.header.teemark for run in runs if run.header is not None)
     measured = f", measured by teemark {fmt.listed(list(by))}" if by else ""
     commands = dict.fromkeys(filter(None, (*map(_command, runs), again)))

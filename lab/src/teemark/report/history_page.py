@@ -56,7 +56,8 @@ def answer(runs: Sequence[RunData], lines: Sequence[CaseHistory]) -> str:
 
 
 def event_table(runs: Sequence[RunData], lines: Sequence[CaseHistory]) -> list[page.Block]:
-    """Returns a table of the changes that cases share, each with its first run; [] without any."""
+    """Returns a table of the changes that cases share, each with its first run; an empty list if
+    nothing changed."""
     rows = [
         (*comparing.change_cells(runs[number], change), since(runs[number]))
         for number, changes in events(runs, lines, _whole)

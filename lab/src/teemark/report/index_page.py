@@ -30,7 +30,8 @@ KEPT = ".index.json"
 
 
 class Figures(Struct, frozen=True):
-    """What the page shows of a run's file as it was at `stamp`: ns or instructions by case."""
+    """Costs that the page shows of a run's file, as it was at `stamp`: nanoseconds or instructions
+    a call, by case."""
 
     stamp: int
     unit: str

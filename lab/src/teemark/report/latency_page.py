@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How late wake-ups are beside calls into the TEE, in words and a table."""
+"""The page that says how late wake-ups are beside calls into the TEE."""
 
 from collections.abc import Callable, Iterator, Sequence
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A program's calls into the TEE by TA and command, with advice, for a terminal and a page."""
+"""A program's calls into the TEE by TA and command, with advice and the callers; for a terminal and
+for a page."""
 
 import json
 from bisect import bisect_left, bisect_right
@@ -212,7 +213,7 @@ _WAITS = {
     "session": ("another call of the session", "a session for each thread"),
     "instance": ("the TA's instance, or a lock in it", "a TA without TA_FLAG_SINGLE_INSTANCE"),
 }
-"""What threads wait for, and what makes that shorter."""
+"""Words for each thing that threads wait for, and a change that shortens the wait."""
 
 
 def _lock(session: Sequence[TeeCall], longest: int, call: TeeCall, wait: Wait) -> str:

@@ -33,7 +33,8 @@ class Report:
 def make(
     runs: Sequence[RunData], traces: Sequence[Trace | None] = (), against: Trace | None = None
 ) -> Report:
-    """Makes the report. `traces` has each run's trace or None; `against` is compared with them."""
+    """Makes the report. `traces` has the trace of each run, or None; `against` is the trace that
+    they are compared with."""
     about = subjects(runs, traces, against)
     banners = [
         Banner(f"{subject.label}: " * (len(about) > 1) + notice.title, (notice.text,))

@@ -130,7 +130,8 @@ _SHOWN = (64, 4096, 65536, 1 << 20)  # Sizes that users ask for, bytes
 
 
 def _sizes(measured: Sequence[set[int]]) -> list[int]:
-    """Returns the sizes nearest to _SHOWN at which more than half of the backends were measured."""
+    """Returns up to four sizes that more than half of the backends were measured at, the nearest to
+    those in _SHOWN."""
     often = {size for size in set[int].union(*measured) if size}
     often = {size for size in often if 2 * sum(size in sizes for sizes in measured) > len(measured)}
     near = {min(often, key=lambda size: abs(math.log(size / wanted))) for wanted in _SHOWN if often}

@@ -80,7 +80,8 @@ def table(subject: Subject) -> Table:
 
 
 def _judged(subject: Subject) -> list[tuple[Conclusion, tuple[Outcome, list[_Checked]]]]:
-    """Returns each conclusion with its outcome and checks: "no" by one check, "yes" by all."""
+    """Returns each conclusion with its outcome and checks: "no" if one check contradicts it, "yes"
+    if all agree."""
     plan = subject.run.plan
     if plan not in declared.SEED_PLANS:
         return []

@@ -152,7 +152,8 @@ class Lookup:
         return exact_value(self._case(key).bytes or 0)
 
     def inside(self, key: str) -> Value:
-        """Returns the seconds of one operation inside the TA: the slope over repetitions."""
+        """Returns the seconds of one operation inside the TA, without the crossing: the slope over
+        repetitions in a call."""
         if (slope := operation(self.subject.models.repeats, key)) is not None:
             return Value(slope) * 1e-9
         if self.subject.models.case(key) is None:
@@ -251,7 +252,8 @@ class Lookup:
         return exact_value(priority) if what == "priority" else name
 
     def done_by(self, key: str) -> str:
-        """Returns who did the work of a case by the evidence, such as an accelerator."""
+        """Returns who did the work of a case by the evidence, such as an accelerator or the CPU's
+        instructions."""
         self._case(key)
         for offload in offloads(self.subject.run, self.subject.models):
             if offload.key == key:
@@ -263,7 +265,8 @@ class Lookup:
         raise NotKnown("this run wasn't watched: it is of an older teebench")
 
     def rate_by(self, outcome: Outcome, work: str, parameters: str) -> Value:
-        """Returns the bytes per second of the fastest kernel driver with this proven `outcome`."""
+        """Returns the bytes per second of the fastest kernel driver that is proven to have this
+        `outcome`."""
         return self.rate(self._fastest(outcome, work, parameters))
 
     def driver_by(self, outcome: Outcome, work: str, parameters: str, what: str) -> Value | str:

@@ -25,7 +25,7 @@ _MEAN = "mean\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}sd"
 _GLUED = ("%", "x")  # Units that are written without a space and always stay with their number
 
 _COUNTED = {"time": "instructions", "time per byte": "instructions/B", "rate": "instructions/B"}
-"""What a board that counts gives instead of a document's times and rates, by their dimension."""
+"""Units that replace those of a document's dimension on a board that counts instructions."""
 
 
 def blocks(
@@ -263,7 +263,8 @@ def said(finding: Finding) -> page.Text:
 
 
 def _source(seed: SeedTable, reference: Reference) -> str:
-    """Returns where the published figures are from, the corrected units, and the table's note."""
+    """Returns where the published figures are from, which units were corrected, and the table's
+    note."""
     figures = [f for f in reference.table(seed.document, seed.table) if f.row in seed.rows]
     document = reference.documents[seed.document]
     parts = []

@@ -191,7 +191,8 @@ class Uncertain(Protocol):
 
 
 def instructions(number: float) -> str:
-    """Writes instructions: whole from 100 on, else three digits; 0 for a rounding error."""
+    """Writes a number of instructions: a whole number from 100 on, below it three digits; 0 for
+    what is but a rounding error."""
     number *= abs(number) >= ROUNDING
     return count(round(number)) if abs(number) >= 100 else digits(number)
 
@@ -261,7 +262,8 @@ def quantity(run: Counting) -> str:
 
 
 def more_samples(figure: Uncertain, number: int | None, starts: int) -> str:
-    """Says how many more samples or starts would decide a question, or why no number does."""
+    """Returns a sentence on how many more samples or starts would decide a question, or why their
+    number doesn't."""
     why = figure.meaningless or (figure.vague if figure.interval is None else "")
     if number is None and why:
         return f"More samples alone don't decide it: {why}."

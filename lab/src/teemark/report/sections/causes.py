@@ -15,7 +15,7 @@ from teemark.page.section import RunSection
 CAUSES: dict[str, str] = tomllib.loads(
     files("teemark.findings").joinpath("causes.toml").read_text(encoding="utf-8")
 )
-"""What each cause is, by its key, which JSON has; a test holds the glossary against this."""
+"""Sentences that say what a cause is, by its key in JSON. A test compares the glossary."""
 HELP = 2  # Dearest causes whose remedies stand on the first screen of a report
 
 

@@ -28,7 +28,7 @@ TERMS = {
     "find that memory in one piece",
     "reference": "the call carries a reference to 64 bytes of shared memory",
 }
-"""For each term of a model, when a call pays it."""
+"""Words that say when a call pays a term of a model, by term."""
 
 
 def _of(subject: Subject) -> list[page.Block]:
@@ -95,7 +95,8 @@ def _backend(subject: Subject, backend: str) -> page.Cell:
 
 
 def misfit_cell(fit: Fit) -> page.Cell:
-    """Says how far off the model is beyond scatter; if that is too far, also at which size."""
+    """Says how far off the model is beyond what scatter explains; if that is too far, also at which
+    size."""
     misfit = fit.misfit
     if fit.fits:
         return "?" if misfit is None else fmt.share(misfit) if misfit else "none"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Who did the work of the kernel's and OpenSSL's cases, with the evidence."""
+"""The section that says who did the work of the kernel's and OpenSSL's cases, with evidence."""
 
 from teemark.findings.offload import WORDS, Offload, Outcome, offloads, reach
 from teemark.findings.subject import Subject
