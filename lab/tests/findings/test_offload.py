@@ -13,7 +13,7 @@ from teemark.model.models import build
 from teemark.page import markdown
 from teemark.report.sections.offload import offload
 from teemark.run.reader import RunData
-from teemark.run.records import InterruptLine, Watched
+from teemark.run.records import Watched
 
 DEVICE = "ITS-PCI-MSIX 1 Edge virtio4-virtqueues"
 TIMER = "GICv3 27 Level arch_timer"
@@ -318,9 +318,14 @@ def test_the_report_says_which_devices_af_alg_reaches() -> None:
 
 @pytest.mark.parametrize(("idle", "rates"), [(30, []), (20, [0.8])])
 def test_a_line_has_to_rise_four_times_as_often_as_at_rest(idle: int, rates: list[float]) -> None:
-    line = InterruptLine(line="33", name="a crypto engine", count=100, idle=idle)
     watched = Watched(
-        calls=100, ns=20_000_000, user_us=0, sys_us=0, idle_ns=20_000_000, interrupts=(line,)
+        calls=100,
+        ns=20_000_000,
+        user_us=0,
+        sys_us=0,
+        idle_ns=20_000_000,
+        raised=((" 33: 0 a crypto engine", " 33: 100 a crypto engine"),),
+        idle_raised=((" 33: 0 a crypto engine", f" 33: {idle} a crypto engine"),),
     )
     assert [rate for _, rate in device_lines(watched)] == rates
 

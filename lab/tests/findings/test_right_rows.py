@@ -24,7 +24,7 @@ from teemark.model.stats import Kind, Sampling, estimate, exactly
 from teemark.page import charts, dots
 from teemark.report import comparing
 from teemark.run.reader import RunData
-from teemark.run.records import InterruptLine, Skip, Watched
+from teemark.run.records import Skip, Watched
 from teemark.studies import measured, table
 from teemark.wording import fmt
 from teemark.wording.interval import Interval
@@ -336,9 +336,15 @@ def test_the_interval_of_a_saving_has_its_low_end_first() -> None:
 
 
 def test_interrupts_of_the_idle_machine_are_not_the_calls() -> None:
-    line = InterruptLine(line="40", name="GIC 72 omap-sham", count=120, idle=1)
+    line = " 40: {} GIC 72 omap-sham"
     watched = Watched(
-        calls=100, ns=20_000_000, user_us=1, sys_us=1, idle_ns=1_000_000, interrupts=(line,)
+        calls=100,
+        ns=20_000_000,
+        user_us=1,
+        sys_us=1,
+        idle_ns=1_000_000,
+        raised=((line.format(0), line.format(120)),),
+        idle_raised=((line.format(0), line.format(1)),),
     )
     ((_, rate),) = device_lines(watched)
     assert rate == pytest.approx(1.0)

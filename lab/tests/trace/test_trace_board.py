@@ -21,7 +21,7 @@ from teemark.exact.record import TracedRun
 from teemark.measure import runner, watching
 from teemark.plan.file import load_plan
 from teemark.run import reader
-from teemark.trace import folded, store
+from teemark.trace import store
 from teemark.trace.profile import CLOCK_STEP_NS, CaseTrace
 
 pytestmark = [pytest.mark.board, pytest.mark.long(200)]
@@ -125,7 +125,7 @@ def test_every_case_of_the_plan_is_exact(recorded: tuple[Path, TracedRun]) -> No
 
 @pytest.mark.exhaustive
 def test_two_boots_give_the_same_stacks(tmp_path: Path) -> None:
-    texts = [folded.render(traced(tmp_path / name, EMPTY, CE).trace) for name in ("one", "two")]
+    texts = [store.folded(traced(tmp_path / name, EMPTY, CE).trace) for name in ("one", "two")]
     assert texts[0] == texts[1]
     assert len(texts[0].splitlines()) > 100
 

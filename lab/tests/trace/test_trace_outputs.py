@@ -23,7 +23,7 @@ from teemark.exact import record, whatif
 from teemark.page import flame, trace_table
 from teemark.report import run_page
 from teemark.run import reader
-from teemark.trace import folded, store
+from teemark.trace import store
 from teemark.trace.components import component
 from teemark.trace.difference import changes
 from teemark.trace.places import Domain
@@ -166,7 +166,7 @@ def test_a_clock_that_says_otherwise_is_said() -> None:
 
 
 def test_folded_stacks_are_sorted_and_hold_all() -> None:
-    text = folded.render(trace())
+    text = store.folded(trace())
     assert text == "".join(sorted(text.splitlines(keepends=True)))
     assert "main_[EL0];entry_<std>_[S-EL1];memset_[S-EL1] 60\n" in text
     assert "[tee-supplicant];loop_[EL0] 15\n" in text
@@ -174,7 +174,7 @@ def test_folded_stacks_are_sorted_and_hold_all() -> None:
 
 
 def test_folded_stacks_of_two_cases_begin_with_the_case() -> None:
-    two = folded.render(trace(case(), case(key="a/b/c/d")))
+    two = store.folded(trace(case(), case(key="a/b/c/d")))
     assert all(line.startswith(("a/b/c/d;", "invoke/none/tee/none;")) for line in two.splitlines())
 
 

@@ -9,7 +9,7 @@ import pytest
 import browser
 from synthetic import Synthetic
 from teemark.report import run_page
-from teemark.trace import folded
+from teemark.trace import store
 from test_trace_outputs import case, trace
 from waiting import until
 
@@ -81,7 +81,7 @@ def test_speedscope_imports_what_is_exported_for_it(
 
         return until("speedscope's answer", shown, 0.2)
 
-    exported = folded.render(trace(case()))
+    exported = store.folded(trace(case()))
     shown = opened(exported)
     assert shown.startswith("trace.folded - speedscope")
     chromium.evaluate(

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from teemark.base.sanitize import harmless, harmless_line
 from teemark.git import git
-from teemark.run.git import head
 from teemark.run.records import Commit, Firmware
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ def commit(folder: Path, mark: str) -> Commit | None:
     """Returns the commit of the git tree around a build. Returns None if there is no tree, or if
     the tree lacks the path `mark` and so is not the build's source."""
     top = git(folder, "rev-parse", "--show-toplevel")
-    return head(folder) if top and (Path(top) / mark).exists() else None
+    return Commit.checked_out(folder) if top and (Path(top) / mark).exists() else None
 
 
 def _flags(file: "ELFFile") -> str:

@@ -27,12 +27,12 @@ from teemark.report import program_page, run_page
 from teemark.report.sections.trace import calls
 from teemark.run import reader
 from teemark.run.writer import directory_for, point_latest
-from teemark.trace import folded, store
+from teemark.trace import store
 from teemark.trace.difference import other_cases
 from teemark.trace.profile import Trace
 from teemark.wording import fmt
 
-_RENDER = {"folded": folded.render, "json": store.render}
+_RENDER = {"folded": store.folded, "json": store.render}
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ import click
 from teemark.base import paths
 from teemark.base.errors import ConfigError, UsageMistake
 from teemark.git import git
-from teemark.run.git import head
 from teemark.run.records import Commit
 
 _PLACES = ("-o", "--out", "--output")
@@ -61,11 +60,11 @@ def commit(word: str, folder: Path) -> Commit | None:
     if word == "none":
         return None
     if word == "auto":
-        return None if _own(folder) else head(folder)
+        return None if _own(folder) else Commit.checked_out(folder)
     if Path(word).is_dir():
-        named = head(Path(word))
+        named = Commit.checked_out(Path(word))
     elif word == "HEAD":
-        named = head(folder)
+        named = Commit.checked_out(folder)
     else:
         digits = git(folder, "rev-parse", "--verify", "--quiet", f"{word}^{{commit}}")
         name = git(folder, "rev-parse", "--symbolic-full-name", "--verify", "--quiet", word) or ""

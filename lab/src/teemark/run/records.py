@@ -7,11 +7,13 @@ A record type that isn't known, or a field that changes its meaning, needs a new
 """
 
 from itertools import takewhile
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
 from msgspec.structs import force_setattr, replace
 
+from teemark.git import git
 from teemark.run import cores
 
 SCHEMA = 4
@@ -47,6 +49,17 @@ class Commit(Struct, frozen=True, kw_only=True):
     hash: Annotated[str, says("40 hexadecimal digits, or as many as were given")]
     branch: Annotated[str | None, says("null: none was checked out")] = None
     dirty: Annotated[bool, says("tracked files were changed since the commit")] = False
+
+    @classmethod
+    def checked_out(cls, folder: Path) -> "Commit | None":
+        """Returns the commit checked out in the repository around `folder`; None if there is
+        none."""
+        digits = git(folder, "rev-parse", "--verify", "--quiet", "HEAD")
+        if not digits:
+            return None
+        words = ("--porcelain", "--untracked-files=no", "--ignore-submodules=dirty")
+        branch = git(folder, "symbolic-ref", "--quiet", "--short", "HEAD")
+        return cls(hash=digits, branch=branch or None, dirty=bool(git(folder, "status", *words)))
 
     @property
     def short(self) -> str:
@@ -314,10 +327,10 @@ class KernelDriver(Struct, frozen=True, kw_only=True):
 class InterruptLine(Struct, frozen=True, kw_only=True):
     """A line of /proc/interrupts whose count rose, summed over all CPUs."""
 
-    line: Annotated[str, says("its number or name")]
-    name: Annotated[str, says("controller, kind and device, as the kernel says")]
-    count: Annotated[Count, says("times it was raised in the stretch")]
-    idle: Annotated[Count, says("times in idle_ns without anything to do")] = 0
+    line: str  # its number or name
+    name: str  # controller, kind and device, as the kernel says
+    count: int  # times it was raised in the stretch
+    idle: int = 0  # times in idle_ns without anything to do
 
 
 def _rise(pair: tuple[str, str]) -> InterruptLine:
@@ -353,16 +366,13 @@ class Watched(Struct, frozen=True, kw_only=True):
         says("lines of /proc/interrupts that changed in the stretch, before it and after"),
     ] = ()
     idle_raised: Annotated[tuple[tuple[str, str], ...], says("those that changed in idle_ns")] = ()
-    interrupts: Annotated[
-        tuple[InterruptLine, ...], says("older runs have these instead of raised")
-    ] = ()
 
     @property
     def lines(self) -> tuple[InterruptLine, ...]:
         """Returns the lines of /proc/interrupts whose count rose."""
         idle = {line.line: line.count for line in map(_rise, self.idle_raised)}
         rose = [line for line in map(_rise, self.raised) if line.count]
-        return self.interrupts + tuple(replace(line, idle=idle.get(line.line, 0)) for line in rose)
+        return tuple(replace(line, idle=idle.get(line.line, 0)) for line in rose)
 
 
 class Masked(Struct, frozen=True, kw_only=True):

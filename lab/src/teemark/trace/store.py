@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Reads and writes trace.json in a run's folder."""
+"""Reads and writes trace.json in a run's folder, and writes folded stacks for other tools."""
 
+from collections import Counter
 from pathlib import Path
 
 import msgspec
@@ -8,7 +9,7 @@ import msgspec
 from teemark.base.errors import DataError, UsageMistake
 from teemark.base.files import write_whole
 from teemark.base.sanitize import harmless_value, suspect
-from teemark.trace.profile import SCHEMA, Trace
+from teemark.trace.profile import SCHEMA, Function, Trace
 
 FILE = "trace.json"
 
@@ -46,3 +47,21 @@ def read(place: Path) -> Trace:
     if trace.schema != SCHEMA:
         raise DataError(f"{file}: made by another version of teemark (schema {trace.schema})")
     return trace
+
+
+def folded(trace: Trace) -> str:
+    """Returns stacks for flamegraph.pl and other tools: sorted lines `frame;frame;frame count`.
+    Each frame has its exception level. With several cases, the case is the first frame."""
+    lines: Counter[str] = Counter()
+    for case in trace.cases:
+        first = [case.case] if len(trace.cases) > 1 else []
+        for stack, node in zip(case.stacks, case.nodes, strict=True):
+            if node.self:
+                lines[";".join((*first, *map(_frame, stack)))] += node.self
+    return "".join(f"{stack} {count}\n" for stack, count in sorted(lines.items()))
+
+
+def _frame(function: Function) -> str:
+    """Returns a function's name without the format's separators."""
+    name = function.name.replace(";", ":").replace(" ", "_")
+    return f"{name}_[{function.level}]" if function.level else name
