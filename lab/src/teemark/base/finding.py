@@ -9,7 +9,8 @@ from teemark.wording import fmt
 from teemark.wording.interval import Interval
 
 Status = Literal["found", "ruled out", "undecided", "not checked"]
-"""The outcome of a finding. A document's conclusion holds if it is `found`, and doesn't if `ruled out`."""
+"""The outcome of a finding. A document's conclusion holds if it is `found`, and doesn't if it is
+`ruled out`."""
 
 Severity = Literal["error", "caution", "note"]
 """error: nothing can be concluded, or a figure can't be right. caution: the figures mean less than

@@ -21,6 +21,9 @@ from teemark.base.errors import BoardError
 LONGEST = 8000
 """Bytes of the longest command that we send; dropbear refuses more than 9000."""
 
+ROOMY = '${TMPDIR:+"$TMPDIR"} /data /var/tmp "$HOME" /tmp'
+"""Folders that may have room for files, the best first, as words of a shell's `for`."""
+
 # Sends signal $2 (INT, TERM, KILL, …) to every process of job $1.
 SIGNAL = """\
 for try in 1 2 3 4 5; do

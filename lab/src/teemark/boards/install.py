@@ -13,7 +13,7 @@ from teemark.base.errors import BoardError, ConnectionLost, MissingOutput, NotWr
 from teemark.base.shutdown import signalled
 from teemark.boards import answers, build
 from teemark.boards.board import Board, architecture
-from teemark.boards.command_lines import BoardPath
+from teemark.boards.command_lines import ROOMY, BoardPath
 from teemark.boards.ssh_messages import cannot_run, folder_error, transfer_error
 from teemark.boards.transfer import DIGEST_FORM, DIGESTS, digest, digests, digests_in
 
@@ -186,7 +186,7 @@ def _make_writable(board: Board, tell: Callable[[str], None]) -> None:
 
 # $1: our programs' folder, $2: the TAs'; then files to remove. Prints "gone NAME" for each file
 # that is removed, and for each leftover of a command that was killed.
-_REMOVE = """\
+_REMOVE = f"""\
 home=$1
 for left in "$1"/.teemark.?????? "$2"/.teemark.??????; do
   [ -d "$left" ] && [ -O "$left" ] && rm -rf "$left" && echo "gone $left"
@@ -199,7 +199,7 @@ for f; do
   if rm -f "$f"; then echo "gone $f"; else echo "stays $f"; fi
 done
 rmdir "$home" 2>/dev/null && echo "gone $home/"
-for d in ${TMPDIR:+"$TMPDIR"} /data /var/tmp "$HOME" /tmp; do
+for d in {ROOMY}; do
   for left in "$d"/teemark.??????; do
     [ -d "$left" ] && [ -O "$left" ] && rm -rf "$left" && echo "gone $left"
   done

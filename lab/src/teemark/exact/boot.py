@@ -17,8 +17,8 @@ from teemark.boards.optee import Optee
 from teemark.exact.record import BUILDING, recording
 from teemark.page.blocks import Block, Bullets, Paragraph, Table, left, right
 from teemark.trace import window as windows
-from teemark.trace.places import anchor
-from teemark.trace.symbols import read_elf
+from teemark.trace.places import Domain, Flag, SymbolSources, locate
+from teemark.trace.symbols import SymbolTable, read_elf
 from teemark.trace.window import Window
 from teemark.wording import fmt
 
@@ -75,21 +75,22 @@ def _recorded(folder: Path) -> Path:
 def of_window(window: Window, optee: Optee) -> Boot:
     """Returns the costs in a window from power-on to the normal world."""
     assert optee.elf is not None
-    elf, offset, code = read_elf(optee.elf), anchor(window, read_elf(optee.tfa)), optee.core_code()
-    if offset is None:
-        raise DataError("no instruction of TF-A was recorded")
-    # Function of each block, by the physical addresses, and whether the block is its first.
-    names, entries = [""] * len(window.blocks), np.zeros(len(window.blocks), bool)
-    for block in window.used().tolist():
-        address = int(window.blocks["haddr"][block]) - offset
-        symbol = elf.table.find(address) if address in code else None
-        if address in code:
-            names[block] = symbol.name if symbol is not None else "[no name]"
-            entries[block] = symbol is not None and symbol.address == address
+    core_alone = SymbolSources(
+        kernel=SymbolTable([]), tfa=read_elf(optee.tfa), core=read_elf(optee.elf),
+        core_code=optee.core_code(), programs=(), tas=(),
+    )  # fmt: skip
+    places = locate(window, core_alone)
+    # Functions of the core's blocks, "" for others, and whether a block is its function's first.
+    of_core = places.blocks["domain"] == Domain.CORE
+    names = [
+        places.functions[row["function"]].name if core else ""
+        for row, core in zip(places.blocks, of_core, strict=True)
+    ]
+    entries = places.blocks["flags"] & Flag.ENTRY != 0
     blocks, counts = window.steps["block"], window.steps["instructions"].astype(np.int64)
-    inside = np.flatnonzero(np.array([bool(name) for name in names])[blocks])
+    inside = np.flatnonzero(of_core[blocks])
     if not len(inside):
-        raise DataError(f"{optee.elf}: not the OP-TEE that the board booted")
+        raise DataError("no instruction of OP-TEE's core was recorded")
     first, last = int(inside[0]), int(inside[-1]) + 1
     core = blocks[first:last], counts[first:last]
     return Boot(

@@ -14,7 +14,7 @@ import msgspec
 from teemark.base.errors import BoardError, CommandFailed
 from teemark.boards import answers
 from teemark.boards.board import Board
-from teemark.boards.command_lines import quietly
+from teemark.boards.command_lines import ROOMY, quietly
 from teemark.plan.file import HashStep
 from teemark.run.records import AnyRecord, Fail, Skip, Teehash
 
@@ -26,10 +26,10 @@ _PATTERN = b"teemark\n"
 # $1: bytes wanted. Prints "disk FOLDER" for a folder with that much room; if only memory has the
 # room, where files are always cached, "tmpfs FOLDER". A folder is made as a trial: for root,
 # BusyBox's `test -w` says yes on a read-only file system, too.
-_FOLDER = """\
+_FOLDER = f"""\
 need=$(( $1 / 1024 + 1024 ))
 memory=
-for d in ${TMPDIR:+"$TMPDIR"} /data /var/tmp "$HOME" /tmp; do
+for d in {ROOMY}; do
   made=$(mktemp -d "$d/teemark.XXXXXX" 2>/dev/null) && rmdir "$made" || continue
   set -- $(df -P -k "$d" | tail -n 1)
   [ "$4" -ge "$need" ] || continue
