@@ -6,8 +6,9 @@
  *   teelate CPU LOAD_CPU SAMPLES PERIOD_US SETTLE_MS STOP_NS [PROGRAM [ARG]...]
  *
  * PROGRAM runs on LOAD_CPU; without one, an empty loop does. Once it has had the CPU for SETTLE_MS,
- * or after twenty times as long where it sleeps, the thread on CPU sleeps SAMPLES times until a set time, PERIOD_US after the one before. If it wakes up more than
- * STOP_NS nanoseconds late (0: no limit), the kernel's trace is stopped, and the sampling, too.
+ * or after twenty times as long where it sleeps, the thread on CPU sleeps SAMPLES times until a set
+ * time, PERIOD_US after the one before. If it wakes up more than STOP_NS nanoseconds late (0: no
+ * limit), the kernel's trace is stopped, and the sampling, too.
  *
  * Standard output is one JSON object: `late_ns`, the delays in their order, `stopped` (whether the
  * limit stopped it), and `ended`: PROGRAM's status if it ended too early, otherwise null. The exit
