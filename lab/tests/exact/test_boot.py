@@ -50,6 +50,14 @@ def test_a_boot_is_traced_by_itself(words: list[str], capsys: pytest.CaptureFixt
     assert "a boot is traced by itself" in capsys.readouterr().err
 
 
+def test_a_form_that_a_boot_lacks_is_refused_before_it_boots(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(boot, "measure", lambda _: pytest.fail("it booted"))
+    assert cli.run(["trace", "--boot", "--format", "folded"]) == UsageMistake("").exit_status
+    assert "a boot has text and json" in capsys.readouterr().err
+
+
 @pytest.mark.board
 def test_the_window_ends_where_the_normal_world_begins() -> None:
     with record.recording(config.find(BOARD), f"boot={NORMAL_WORLD:#x}") as (board, folder):

@@ -79,6 +79,9 @@ def test_what_is_none_is_named(line: str, why: str) -> None:
 def test_a_file_without_cases_is_no_baseline() -> None:
     with pytest.raises(ConfigError, match="figures: must be a table with something in it"):
         baselines.parse('plan = "a"\nboard = "b"\nby = {}\nfigures = {}\n', "f")
+    with pytest.raises(ConfigError) as caught:
+        baselines.parse("plan gate\nboard qemu-v8-icount\n", "gate.txt")
+    assert "gate --update` writes the whole file" in (caught.value.hint or "")
 
 
 @pytest.mark.parametrize(

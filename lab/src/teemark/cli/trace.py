@@ -116,6 +116,8 @@ def command(**words: Any) -> int:
     if asked.booting:
         if program or asked.cases or asked.plan or asked.ta_path or source or against:
             raise UsageMistake("a boot is traced by itself: name the board and its OP-TEE alone")
+        if asked.output not in (None, "json"):
+            raise UsageMistake(f"--format {asked.output}: a boot has text and json")
         return _boot(asked)
     if program:
         if asked.cases or asked.plan or asked.ta_path or source or against:
@@ -185,8 +187,6 @@ def _boot(asked: _Asked) -> int:
     measured = boot.measure(asked.board_file())
     if asked.output == "json":
         common.put_json(boot.data(measured))
-    elif asked.output is not None:
-        raise UsageMistake(f"--format {asked.output}: a boot has text and json")
     else:
         show(terminal(120), boot.blocks(measured))
     return 0

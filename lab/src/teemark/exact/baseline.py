@@ -15,6 +15,7 @@ from typing import Annotated
 from msgspec import Meta, Struct, field
 
 from teemark.base.checked import Wrong, parse_toml
+from teemark.base.errors import ConfigError
 from teemark.model.compare import Comparison, readings, shifted, slack, with_verdict
 from teemark.model.stats import Estimate, exactly
 from teemark.run.reader import RunData
@@ -116,7 +117,11 @@ def _number(value: float) -> float:
 
 def parse(text: str, file: str) -> Baseline:
     """Reads a baseline; a ConfigError names the place that isn't understood."""
-    baseline: Baseline = parse_toml(text, Baseline, file, lines=True)
+    try:
+        baseline: Baseline = parse_toml(text, Baseline, file, lines=True)
+    except ConfigError as error:
+        remedy = "`teemark gate --update` writes the whole file"
+        raise ConfigError(error.message, hint=error.hint or remedy) from None
     return baseline
 
 
