@@ -736,6 +736,68 @@ def test_a_signal_beside_the_file_leaves_no_partial_run(
     assert shutdown.signalled() == signal.SIGINT
 
 
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("told", [False, True])
+def test_a_signal_while_a_board_explains_a_lost_connection_seals_the_run(
+    board: FakeBoard,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    signum: signal.Signals,
+    told: bool,  # whether an earlier signal was told to teebench, and raised nothing
+) -> None:
+    teebench(board.programs, f'cat "{board.programs}/output"; exit 255')
+    monkeypatch.setattr(shutdown, "_state", shutdown._State())
+    monkeypatch.setattr(shutdown, "_set_timer", lambda *_: None)
+    monkeypatch.setattr(Process, "signal", lambda *_: None)
+
+    class First(Recorder):
+        def record(self, record: AnyRecord) -> None:
+            super().record(record)
+            if told and len(self.records) == 300:
+                shutdown._hear(signum, None)
+
+    def consoles_last() -> str:
+        shutdown._hear(signum, None)
+        raise AssertionError("the signal raised nothing")
+
+    monkeypatch.setattr(board, "consoles_last", consoles_last)
+    ending: type[BaseException] = SystemExit if signum == signal.SIGTERM else KeyboardInterrupt
+    with contextlib.suppress(ending):
+        runner.measure(board, PLAN, tmp_path / "run", First())
+    assert not (tmp_path / "run" / reader.PARTIAL_FILE).exists()
+    incomplete = reader.read(tmp_path / "run").incomplete
+    assert incomplete in ("interrupted (Ctrl-C, SIGINT)", "teemark was ended by a signal")
+
+
+@pytest.mark.parametrize("when", ["begun", "sealed"])
+def test_a_signal_beside_a_start_neither_loses_nor_doubles_its_end(
+    board: FakeBoard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    """It comes while a start's first or last record is written, and is raised after that."""
+    monkeypatch.setattr(shutdown, "_state", shutdown._State())
+    monkeypatch.setattr(shutdown, "_set_timer", lambda *_: None)
+    record, line = RunWriter.record, RunWriter.line
+
+    def starts(writer: RunWriter, written: AnyRecord) -> None:
+        if when == "begun" and isinstance(written, Start) and written.number == 2:
+            shutdown._hear(signal.SIGINT, None)
+        record(writer, written)
+
+    def ends(writer: RunWriter, raw: bytes) -> None:
+        line(writer, raw)
+        if when == "sealed" and b'"end"' in raw and not shutdown.signalled():
+            shutdown._hear(signal.SIGINT, None)
+
+    monkeypatch.setattr(RunWriter, "record", starts)
+    monkeypatch.setattr(RunWriter, "line", ends)
+    runner.measure(board, PLAN, tmp_path / "run", Recorder(), Starts(2))
+    text = (tmp_path / "run" / reader.RUN_FILE).read_bytes()
+    assert (text.count(b'"type":"start"'), text.count(b'"end"')) == (2, 2)
+    assert reader.read(tmp_path / "run").incomplete == (
+        "interrupted (Ctrl-C, SIGINT) (in start 2 of 2)"
+    )
+
+
 def test_a_bar_has_room_for_the_time_that_is_left(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -25,7 +25,7 @@ from conftest import HOST
 from teemark.base import scratch, shutdown
 from teemark.run import reader
 from teemark.run.reader import PARTIAL_FILE, RUN_FILE
-from waiting import status_of, until, until_it_catches
+from waiting import line_of, status_of, until, until_it_catches, until_it_hears
 
 SIGNALS = int(os.environ.get("SIGNALS", "2"))
 JUDGED = "SIGNALS" in os.environ
@@ -243,6 +243,35 @@ def test_what_was_given_for_the_end_runs_when_all_else_hangs(tmp_path: Path) -> 
         process.terminate()
         assert status_of(process) == 128 + signal.SIGTERM
     assert mark.read_text() == "end"
+
+
+@pytest.mark.parametrize("signum", shutdown.SIGNALS)
+def test_a_second_signal_raises_nothing_while_the_first_is_handled(signum: signal.Signals) -> None:
+    """It only ends all waiting. The child says when it handles the first, and then waits for a
+    line, which comes after the second."""
+    code = (
+        "import sys, time; from teemark.base import shutdown\n"
+        f"shutdown.LAST_S = shutdown.AT_ONCE_S = {FORCE_S}\n"
+        "shutdown.install()\n"
+        "try:\n"
+        "    print('ready', flush=True); time.sleep(6000)\n"
+        "except BaseException:\n"
+        "    print('handles', flush=True); sys.stdin.readline()\n"
+        "    print(shutdown._state.count, shutdown.patience(1), flush=True)\n"
+    )
+    argv = [sys.executable, "-c", code]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(argv, stdin=pipe, stdout=pipe, preexec_fn=heard) as process:  # noqa: PLW1509
+        assert process.stdin is not None
+        assert line_of(process) == b"ready\n"
+        process.send_signal(signum)
+        assert line_of(process) == b"handles\n"
+        process.send_signal(signum)
+        until_it_hears(process, signum)
+        process.stdin.write(b"go on\n")
+        process.stdin.close()
+        assert line_of(process) == b"2 0.0\n"
+        assert status_of(process) == 0
 
 
 def test_a_second_interrupt_while_the_first_is_handled_leaves_no_traceback() -> None:

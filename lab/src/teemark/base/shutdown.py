@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Ends a command soon after a signal, whatever a board does. After the first SIGINT, SIGTERM or
 SIGHUP, a command that runs on a board is told and may end by itself; then the stack unwinds, and no
-wait lasts longer than `patience` allows. The second signal ends all waiting. A timer ends the
-process at the latest LAST_S after the first signal."""
+wait lasts longer than `patience` allows. The second signal ends all waiting, and raises nothing if
+the first one did. A timer ends the process at the latest LAST_S after the first signal."""
 
 import contextlib
 import math
@@ -34,6 +34,7 @@ class _State:
     tell: Callable[[int], None] | None = None
     told: bool = False  # The board's command was told, and has its grace
     busy: bool = False
+    raised: bool = False  # A second exception would end what the first one's handlers do
     last: list[Callable[[], None]] = field(default_factory=list)
 
 
@@ -88,14 +89,23 @@ def telling(tell: Callable[[int], None]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def undisturbed() -> Iterator[None]:
+def undisturbed(*, busy: bool = True) -> Iterator[None]:
     """Counts signals while the block runs, instead of obeying them: for short work that must not
     be left half done."""
-    _state.busy = True
+    outer, _state.busy = _state.busy, busy
     try:
         yield
     finally:
-        _state.busy = False
+        _state.busy = outer
+
+
+@contextlib.contextmanager
+def heeding() -> Iterator[None]:
+    """Obeys signals in a block within an `undisturbed` one, also one that came before the block."""
+    with undisturbed(busy=False):
+        if _state.count:
+            unwind()
+        yield
 
 
 @contextlib.contextmanager
@@ -132,11 +142,12 @@ def _hear(signum: int, _frame: FrameType | None) -> None:
 
 
 def unwind() -> None:
-    """Raises the first signal's exception: KeyboardInterrupt for SIGINT, otherwise SystemExit."""
+    """Raises the first signal's exception, once: KeyboardInterrupt for SIGINT, else SystemExit."""
     _state.told = False
     _set_timer()
-    if _state.busy:
+    if _state.busy or _state.raised:
         return
+    _state.raised = True
     if _state.signum == signal.SIGINT:
         raise KeyboardInterrupt
     raise SystemExit(128 + _state.signum)

@@ -57,8 +57,8 @@ class LocalProcess(msgspec.Struct, frozen=True):
                 return
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, signum)
-            limit = time.monotonic() + patience(seconds)
-            while self.alive and time.monotonic() < limit:
+            limit = time.monotonic() + seconds
+            while self.alive and patience(limit - time.monotonic()):
                 time.sleep(0.02)
 
 

@@ -141,8 +141,8 @@ class Ssh:
         if not text and self.answers():
             return None
         # The master may take a moment to notice that its connection broke, and another to end.
-        limit = time.monotonic() + patience(1)
-        while self.connected and time.monotonic() < limit:
+        limit = time.monotonic() + 1
+        while self.connected and patience(limit - time.monotonic()):
             time.sleep(0.05)
         return self.lost_error()
 
@@ -185,8 +185,8 @@ def end(process: subprocess.Popen[bytes], seconds: float = 5, *, ask: bool = Tru
     OpenSSH (9.2, for one) misses a SIGTERM that comes right before it waits for the network, so the
     signal is repeated.
     """
-    limit = time.monotonic() + patience(seconds)
-    while process.poll() is None and time.monotonic() < limit:
+    limit = time.monotonic() + seconds
+    while process.poll() is None and patience(limit - time.monotonic()):
         if ask:
             process.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):

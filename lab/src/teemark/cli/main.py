@@ -198,8 +198,8 @@ def main() -> NoReturn:
     console.plain_streams()
     with contextlib.suppress(TeemarkError):
         console.remember(paths.build() / "took.json")
-    shutdown.install()
     try:
+        shutdown.install()
         status = run()
     except SystemExit as ending:
         status = ending.code if isinstance(ending.code, int) else 1

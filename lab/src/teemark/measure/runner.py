@@ -136,7 +136,7 @@ def measure(
     """
     starts = starts or Starts()
     limit_s = limit_s or max(600.0, 10 * seconds(plan, deterministic=board.deterministic))
-    with RunWriter(directory) as writer:
+    with shutdown.undisturbed(), RunWriter(directory) as writer:
         begun = header(board, plan, starts.count, datetime.now(UTC), **source)
         number = earlier = _begin(writer, begun, before)
         error: errors.TeemarkError | None = None
@@ -147,18 +147,17 @@ def measure(
             start = records.Start(number=number, kind=how.kind, resumes=before is not None)
             attempt = _Attempt(board, part, writer, watcher, start, options, limit_s)
             cause = attempt.run(how.again if number > earlier + 1 else None)
-            with shutdown.undisturbed():
-                if isinstance(cause, errors.TeemarkError):
-                    error = error or cause
-                measured = measured or attempt.machine is not None
-                rest = without_tee(part) if isinstance(cause, errors.TeeHangs) else None
-                if not measured and rest is None:
-                    writer.discard()  # leaves no file if nothing was measured
-                    nothing = f"{board.name}: {PROGRAM} said nothing"
-                    raise error or cause or errors.DataError(nothing)
-                if cause is not None:
-                    with contextlib.suppress(errors.DataError):
-                        attempt.broken_off(cause)
+            if isinstance(cause, errors.TeemarkError):
+                error = error or cause
+            measured = measured or attempt.machine is not None
+            rest = without_tee(part) if isinstance(cause, errors.TeeHangs) else None
+            if not measured and rest is None:
+                writer.discard()  # leaves no file if nothing was measured
+                nothing = f"{board.name}: {PROGRAM} said nothing"
+                raise error or cause or errors.DataError(nothing)
+            if cause is not None:
+                with contextlib.suppress(errors.DataError):
+                    attempt.broken_off(cause)
             if isinstance(cause, SystemExit):
                 writer.finish()
                 raise cause
@@ -240,20 +239,26 @@ class _Attempt:
         with shutdown.at_last(self._salvage):
             try:
                 self.writer.record(self.start)
-                if again is not None:
-                    again()
-                self.watcher.record(self.start)
-                self._measure()
+                with shutdown.heeding():
+                    self._heed(again)
                 self.writer.line(self._end_line)
-            except errors.TeemarkError as problem:
-                self.board.explain(problem)
-                return problem
             except OSError as problem:
                 place = problem.filename or "a temporary file"
                 return errors.DataError(f"{place}: can't be written here: {problem.strerror}")
-            except (KeyboardInterrupt, SystemExit) as problem:
+            except (errors.TeemarkError, KeyboardInterrupt, SystemExit) as problem:
                 return problem
         return None
+
+    def _heed(self, again: Callable[[], None] | None) -> None:
+        """Does what a signal may break off at any moment: all but writing the last record."""
+        try:
+            if again is not None:
+                again()
+            self.watcher.record(self.start)
+            self._measure()
+        except errors.TeemarkError as problem:
+            self.board.explain(problem)
+            raise
 
     def _measure(self) -> None:
         lines = case_lines(self.plan.cases).encode()
