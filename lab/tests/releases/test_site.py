@@ -13,10 +13,12 @@ import browser
 from synthetic import run_with
 from teemark.base.errors import UsageMistake
 from teemark.model.compare import compare, readings
+from teemark.page.blocks import Bullets, Table, cell_text, plain
 from teemark.releases import jumps, site
 from teemark.releases.jumps import Bisected
 from teemark.releases.points import Kept, Point
 from teemark.releases.site import Site
+from teemark.releases.table import jump_table
 from teemark.releases.versions import Version
 from teemark.run.reader import RunData
 
@@ -109,6 +111,28 @@ def test_the_overview_says_the_jump_with_its_commit_and_what_was_not_built(tmp_p
     assert "Upgrade <the> library: mpi_montmul (S-EL1) +9 000 000" in text
     assert "not built: a.c:1: error: <b>" in text
     assert "from 4.0.0 to 4.2.0" in texts(folder / site.address(VERIFY))
+
+
+def test_the_terminal_names_each_commit_once_and_says_how_to_find_the_others() -> None:
+    """Two calls that one commit made dearer: their rows name it, and one line tells its title."""
+    made = points(cases=4)
+    other = "oneshot/sha256/tee/64"
+    for each in made[2:]:
+        each.readings[other] = each.readings[VERIFY]
+    one = bisected(made)
+    both = one, msgspec.structs.replace(one, case=other, functions="")
+    for known, hints in ((both, 0), (both[:1], 1)):
+        found = jumps.jumps(made, bisected=known)
+        table, bullets = jump_table(found)
+        assert isinstance(table, Table)
+        assert isinstance(bullets, Bullets)
+        commits = {cell_text(row[0]): cell_text(row[-1]) for row in table.rows}
+        hashes = {call: version(2).commit[:9] if hints == 0 else "" for call in (VERIFY, other)}
+        assert commits == hashes | {VERIFY: version(2).commit[:9]}
+        told = [plain(item) for item in bullets.items]
+        assert sum("Upgrade <the> library: mpi_montmul" in line for line in told) == 1
+        assert sum("--bisect CALL" in line for line in told) == hints
+        assert len(told) == 1 + hints
 
 
 def test_the_feed_and_the_data_have_each_jump_and_every_link_has_its_file(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ STYLES = {"worse": "bold red", "better": "bold green", "same": "", "undecided": 
 
 NARROWEST = 11  # Smallest width of a column of words, in characters
 WHOLE = 24  # A row's name of up to so many characters isn't broken within a word
+LONGEST = 40  # The same while details can be left out
 
 
 def show(console: "Console", blocks: Iterable[kind.Block]) -> None:
@@ -86,7 +87,7 @@ def _table(console: "Console", table: kind.Table) -> None:
     def fitted() -> list[int] | None:
         kept = [[line[place] for place in places] for line in (titles, *rows)]
         columns = [table.columns[place] for place in places]
-        return _widths(columns, kept[0], kept[1:], console.width)
+        return _widths(columns, kept[0], kept[1:], console.width, LONGEST if spare else WHOLE)
 
     while (widths := fitted()) is None and spare:
         places.remove(spare.pop())
@@ -109,10 +110,15 @@ def _table(console: "Console", table: kind.Table) -> None:
 
 
 def _widths(
-    columns: Sequence[kind.Column], titles: Sequence[str], rows: Sequence[Sequence[str]], room: int
+    columns: Sequence[kind.Column],
+    titles: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    room: int,
+    longest: int,
 ) -> list[int] | None:
     """Returns the widths of the columns. To fit into `room` it breaks headings over figures first,
-    then words, the widest column first, but never a figure. None if that isn't enough."""
+    then words, the widest column first, but never a figure, nor a row's name of up to `longest`
+    characters. None if that isn't enough."""
     from rich.cells import cell_len
 
     widths: list[int] = []
@@ -122,7 +128,7 @@ def _widths(
         widths.append(max(wide, cell_len(title)))
         figure = column.align == "right"
         whole = max((cell_len(word) for cell in cells for word in cell.split()), default=0)
-        name = whole if not least and whole <= WHOLE else NARROWEST
+        name = whole if not least and whole <= longest else NARROWEST
         least.append(max(wide, word) if figure else min(widths[-1], max(NARROWEST, name)))
     room -= 3 * len(columns) - 1  # the gaps between columns
     if sum(least) > room:

@@ -15,6 +15,7 @@ from teemark.page.blocks import (
     Paragraph,
     Strong,
     Table,
+    Text,
     left,
     right,
 )
@@ -58,23 +59,35 @@ def answer(points: Sequence[Kept], found: Sequence[Jump]) -> str:
 
 
 def jump_table(found: Sequence[Jump]) -> list[Block]:
-    """Returns a table of the jumps with their commits, in the order given; an empty list if there
-    is none."""
-    rows = []
-    for jump in found:
-        sign = SIGN[jump.pair.verdict]
-        rows.append(
-            (
-                (Code(jump.pair.case),),
-                f"{jump.before.name} → {jump.after.name}",
-                figure(jump.pair.first.value),
-                figure(jump.pair.second.value),
-                (Mark(f"{sign} {signed(jump.pair.change)}", jump.pair.verdict),),
-                commit(jump.bisected),
-            )
+    """Returns a table of the jumps in the order given, and their commits, each once; an empty list
+    if there is no jump."""
+    if not found:
+        return []
+    rows = [
+        (
+            (Code(jump.pair.case),),
+            jump.after.name,
+            figure(jump.pair.first.value),
+            figure(jump.pair.second.value),
+            (Mark(f"{SIGN[jump.pair.verdict]} {signed(jump.pair.change)}", jump.pair.verdict),),
+            "" if jump.bisected is None else jump.bisected.found[0].commit[:9],
         )
-    heads = (*left("call", "versions"), *right("before", "after", "change"))
-    return [Table((*heads, *left("commit", optional=True)), rows, stacked=True)] if rows else []
+        for jump in found
+    ]
+    heads = *left("call", "since"), *right("before", detail=True), *right("after", "change")
+    # One commit may make several jumps, and functions were compared for some of them.
+    told: dict[str, str] = {}
+    for one in filter(None, (jump.bisected for jump in found)):
+        told[one.found[0].commit] = max(commit(one), told.get(one.found[0].commit, ""), key=len)
+    bullets: list[Text] = [(words,) for words in told.values()]
+    if any(jump.bisected is None for jump in found):
+        bullets.append(
+            ("Where no commit stands, ", Code("--optee-git DIR --bisect CALL"), " finds it.")
+        )
+    return [
+        Table((*heads, *left("commit", optional=True)), rows, stacked=True),
+        Bullets(tuple(bullets)),
+    ]
 
 
 def commit(one: Bisected | None) -> str:
