@@ -115,10 +115,9 @@ def test_the_overview_says_the_jump_with_its_commit_and_what_was_not_built(tmp_p
 
 def test_the_terminal_names_each_commit_once_and_says_how_to_find_the_others() -> None:
     """Two calls that one commit made dearer: their rows name it, and one line tells its title."""
-    made = points(cases=4)
     other = "oneshot/sha256/tee/64"
-    for each in made[2:]:
-        each.readings[other] = each.readings[VERIFY]
+    costs = [costs_of(number, 4) for number in (0, 2)]
+    made = [kept(n, one | {other: one[VERIFY]}) for n, one in zip((0, 2), costs, strict=True)]
     one = bisected(made)
     both = one, msgspec.structs.replace(one, case=other, functions="")
     for known, hints in ((both, 0), (both[:1], 1)):
