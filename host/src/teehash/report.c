@@ -216,8 +216,8 @@ void report_measure(struct report *r, const struct run *run, struct hash_session
 	f->run = run;
 	f->usage = usage_between(&r->before, &now);
 	f->usage_ns = end - f->usage_ns;
-	f->after_opening = usage_between(&run->stats.opened, &now);
-	f->after_opening_ns = end - run->stats.opened_ns;
+	f->after_opening = usage_between(&run->stats.opened, &run->stats.ended);
+	f->after_opening_ns = run->stats.end_ns - run->stats.opened_ns;
 	f->peak_bytes = peak_bytes();
 	tracepoints_end(r->trace, &f->switches, &f->untraced);
 	r->trace = NULL;

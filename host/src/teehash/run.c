@@ -319,6 +319,7 @@ struct hash_session *run_complete(struct run *run)
 	struct run_stats *stats = &run->stats;
 
 	stats->end_ns = clock_now_ns();
+	usage_read(&(struct usage_meter){ .schedstat_fd = -1 }, &stats->ended);
 	if (run->pool) {
 		stop_pool(run->pool, stats);
 	} else {

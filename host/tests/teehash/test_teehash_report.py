@@ -113,7 +113,7 @@ def test_what_hashing_used_leaves_the_opening_out(tee: Program, tmp_path: Path) 
     host, hashing = report["host"], report["hashing"]
     opened = report["first"]["open_all"]["value"]
     assert hashing["elapsed_time"]["value"] > report["files"][0]["total_ns"]
-    assert hashing["elapsed_time"]["value"] < host["total_time"]["value"] - opened + 100_000_000
+    assert hashing["elapsed_time"]["value"] < host["total_time"]["value"] - opened
     for name in ("cpu_time", "context_switches", "voluntary_context_switches"):
         assert hashing[name]["value"] <= host[name]["value"], name
     spent = hashing["cpu_time"]["value"] / hashing["elapsed_time"]["value"]
