@@ -93,9 +93,10 @@ from pathlib import Path
 import sshserver
 from conftest import local_board
 from teemark.base import shutdown
+from teemark.boards import shell
 
 shutdown.GRACE_S = float(sys.argv[4])
-shutdown.PATIENCE_S = shutdown.LAST_S = shutdown.AT_ONCE_S = 600
+shutdown.PATIENCE_S = shutdown.LAST_S = shutdown.AT_ONCE_S = shell._TELLING_S = 600
 shutdown.install()
 server = sshserver.SshServer(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), None)
 script = "trap 'echo caught' INT; trap '' TERM; echo $$; while :; do sleep 0.1; done"

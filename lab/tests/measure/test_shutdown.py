@@ -274,6 +274,36 @@ def test_a_second_signal_raises_nothing_while_the_first_is_handled(signum: signa
         assert status_of(process) == 0
 
 
+def test_who_is_told_of_a_signal_is_told_whatever_comes_meanwhile() -> None:
+    """Where the grace is over, or the second signal comes, before the first was passed on, what runs
+    on the board would never hear of it."""
+    code = (
+        "import sys, time; from teemark.base import shutdown\n"
+        f"shutdown.LAST_S = shutdown.AT_ONCE_S = {FORCE_S}; shutdown.GRACE_S = 0\n"
+        "shutdown.install()\n"
+        "def tell(signum):\n"
+        "    print('tells', flush=True); sys.stdin.readline(); print('told', flush=True)\n"
+        "try:\n"
+        "    with shutdown.telling(tell):\n"
+        "        print('ready', flush=True); time.sleep(6000)\n"
+        "except KeyboardInterrupt:\n"
+        "    print('ends', flush=True)\n"
+    )
+    argv = [sys.executable, "-c", code]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(argv, stdin=pipe, stdout=pipe, preexec_fn=heard) as process:  # noqa: PLW1509
+        assert process.stdin is not None
+        assert line_of(process) == b"ready\n"
+        process.send_signal(signal.SIGINT)
+        assert line_of(process) == b"tells\n"
+        process.send_signal(signal.SIGINT)
+        until_it_hears(process, signal.SIGINT)
+        process.stdin.write(b"go on\n")
+        process.stdin.close()
+        assert [line_of(process), line_of(process)] == [b"told\n", b"ends\n"]
+        assert status_of(process) == 0
+
+
 def test_a_second_interrupt_while_the_first_is_handled_leaves_no_traceback() -> None:
     program = (
         "from teemark.cli import main\n"

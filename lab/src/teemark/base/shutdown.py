@@ -131,9 +131,12 @@ def _hear(signum: int, _frame: FrameType | None) -> None:
         _state.waits_until, _state.ends_at = now + PATIENCE_S, now + LAST_S
         if _state.tell is not None:
             _state.told = True
-            _set_timer(GRACE_S)
-            _state.tell(signum)
-            return
+            _set_timer()
+            with undisturbed():  # who isn't told wouldn't end
+                _state.tell(signum)
+            if _state.count == 1:
+                _set_timer(GRACE_S)
+                return
     elif _state.count == 2:
         _state.waits_until, _state.ends_at = now, min(_state.ends_at, now + AT_ONCE_S)
     else:
