@@ -275,8 +275,8 @@ def test_a_second_signal_raises_nothing_while_the_first_is_handled(signum: signa
 
 
 def test_who_is_told_of_a_signal_is_told_whatever_comes_meanwhile() -> None:
-    """Where the grace is over, or the second signal comes, before the first was passed on, what runs
-    on the board would never hear of it."""
+    """Where the grace is over, or the second signal comes, before the first was passed on, the
+    board's command would never hear of it."""
     code = (
         "import sys, time; from teemark.base import shutdown\n"
         f"shutdown.LAST_S = shutdown.AT_ONCE_S = {FORCE_S}; shutdown.GRACE_S = 0\n"
