@@ -51,19 +51,44 @@ static struct kind {
 static uint64_t tas[KINDS];
 
 /*
+ * The C library's dlsym(); the one below stands before it. Only glibc has versions of symbols: with
+ * another C library a program that looks libteec up by dlsym() can't be watched.
+ */
+static void *(*next_dlsym)(void *handle, const char *name);
+static void *libteec; /* the library that the program looked up, or that real() opened */
+
+static void find_dlsym(void)
+{
+#ifdef __GLIBC__
+	/* Since it is in libc; before, by architecture: arm64, arm, x86-64. */
+	static const char *const versions[] = { "GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.4",
+						"GLIBC_2.2.5" };
+
+	for (size_t i = 0; !next_dlsym && i < 4; i++)
+		next_dlsym = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
+	if (!next_dlsym)
+		abort();
+#else
+	next_dlsym = dlsym;
+#endif
+}
+
+/*
  * Returns libteec's function of that name. The library is opened here if RTLD_NEXT doesn't find the
  * function: a library that the program dlopen()ed may have brought libteec in.
  */
 static void *real(const char *name)
 {
 	static const char *const files[] = { "libteec.so.2", "libteec.so.1", "libteec.so" };
-	void *found = dlsym(RTLD_NEXT, name);
+	void *found;
 
-	for (size_t i = 0; !found && i < 3; i++) {
-		void *library = dlopen(files[i], RTLD_NOW | RTLD_LOCAL);
-
-		found = library ? dlsym(library, name) : NULL;
-	}
+	if (!next_dlsym)
+		find_dlsym();
+	found = next_dlsym(RTLD_NEXT, name);
+	for (size_t i = 0; !found && !libteec && i < 3; i++)
+		libteec = dlopen(files[i], RTLD_NOW | RTLD_LOCAL);
+	if (!found && libteec)
+		found = next_dlsym(libteec, name);
 	if (!found) {
 		fprintf(stderr, "teemark: no %s in libteec\n", name);
 		abort();
@@ -310,6 +335,55 @@ EXPORT void TEEC_ReleaseSharedMemory(TEEC_SharedMemory *memory)
 	next(memory);
 	end(w, TEEC_SUCCESS, 0, NULL);
 }
+
+#ifdef __GLIBC__
+/* Returns the function above of that name, if `handle` has one of that name, too; else NULL. */
+static void *instead_of(void *handle, const char *name)
+{
+	static const struct function {
+		const char *name;
+		void *ours;
+	} functions[] = {
+		{ "TEEC_OpenSession", TEEC_OpenSession },
+		{ "TEEC_CloseSession", TEEC_CloseSession },
+		{ "TEEC_InvokeCommand", TEEC_InvokeCommand },
+		{ "TEEC_RegisterSharedMemory", TEEC_RegisterSharedMemory },
+		{ "TEEC_AllocateSharedMemory", TEEC_AllocateSharedMemory },
+		{ "TEEC_ReleaseSharedMemory", TEEC_ReleaseSharedMemory },
+		{ 0 },
+	};
+	const struct function *f = functions;
+	void *found = NULL;
+	Dl_info file;
+
+	while (f->name && strcmp(f->name, name))
+		f++;
+	if (f->name)
+		found = next_dlsym(handle, name);
+	if (!found)
+		return NULL;
+	/* Opened once more: it stays when the program closes it. */
+	if (!libteec && found != f->ours && dladdr(found, &file))
+		libteec = dlopen(file.dli_fname, RTLD_NOW | RTLD_LOCAL);
+	return f->ours;
+}
+
+/*
+ * Stands before the C library's, for programs that open libteec and look its functions up, such as
+ * teebench and Python's ctypes. What RTLD_NEXT and RTLD_DEFAULT mean depends on the caller: the
+ * last call has to be a jump, with the caller's return address left where it is.
+ */
+EXPORT __attribute__((optimize("O2"))) void *dlsym(void *restrict handle, const char *restrict name)
+{
+	void *function = NULL;
+
+	if (!next_dlsym)
+		find_dlsym();
+	if (head && handle != RTLD_NEXT && handle != RTLD_DEFAULT)
+		function = instead_of(handle, name);
+	return function ? function : next_dlsym(handle, name);
+}
+#endif
 
 /* Measures the overhead of watching a call in ns, by calls with nothing inside. */
 static uint64_t measure_own(void)

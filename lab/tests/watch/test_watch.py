@@ -2,6 +2,7 @@
 """A program's calls into the TEE: the library that is preloaded, on this machine with a libteec
 made here; what is read from its file; and what is said of it."""
 
+import html
 import json
 import os
 import shutil
@@ -105,6 +106,31 @@ int main(int n, char **v) { void *h = dlopen(v[1], RTLD_NOW | RTLD_LOCAL);
   return h ? ((int (*)(void))dlsym(h, "call"))() : 9; }
 """
 
+LOOKING_UP = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include "tee_client_api.h"
+typedef TEEC_Result invoke(TEEC_Session *, uint32_t, TEEC_Operation *, uint32_t *);
+int next(void); /* of its own library: RTLD_NEXT means what stands behind that */
+static invoke *call;
+/* Exported for modules, as by teebench: a module's calls come here and go on to libteec. */
+TEEC_Result TEEC_InvokeCommand(TEEC_Session *s, uint32_t k, TEEC_Operation *o, uint32_t *e)
+{ return call(s, k, o, e); }
+int main(int n, char **v) { void *h = dlopen(v[1], RTLD_NOW | RTLD_LOCAL);
+  TEEC_Session s; TEEC_Operation o = { 0 };
+  call = (invoke *)dlsym(h, "TEEC_InvokeCommand");
+  return dlsym(h, "TEEC_Nonesuch") || call(&s, 9, &o, 0) != 0xffff0006u ? 9 : next(); }
+"""
+
+NEXT = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+int puts(const char *s) { return 7; }
+int next(void) { return ((int (*)(const char *))dlsym(RTLD_NEXT, "puts"))("next") == 7; }
+"""
+
 
 class Here:
     """This machine as a board: what watching.run needs of one."""
@@ -170,6 +196,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     gcc("client", CLIENT, teec, "-pthread")
     gcc("libuser.so", CLIENT.replace("int main", "int call"), "-shared", "-fPIC", teec)
     gcc("loader", PLUGIN_USER, "-ldl")
+    gcc("libnext.so", NEXT, "-shared", "-fPIC")
+    gcc("looks_up", LOOKING_UP, str(made / "libnext.so"), "-ldl", "-rdynamic")
     gcc("static", "int main(void) { return 0; }", "-static")
     return made
 
@@ -263,6 +291,21 @@ def test_libteec_in_a_library_that_is_opened_at_run_time(folder: Path, tmp_path:
     ran = watched_here(folder, tmp_path, loader, library)
     assert ran.status == 5
     assert sum(call.function == "invoke" for call in ran.watched.calls) == 31
+
+
+@needs_library
+def test_a_program_that_looks_libteec_up_and_what_comes_next_stays(
+    folder: Path, tmp_path: Path
+) -> None:
+    """teebench and Python's ctypes do so. RTLD_NEXT depends on the caller, which has to stay."""
+    shutil.copy(folder / "libteec.so.2", other := tmp_path / "another-libteec.so")
+    ran = watched_here(folder, tmp_path / "looked", str(folder / "looks_up"), str(other))
+    assert (ran.status, ran.output.read_text()) == (0, "next\n")
+    (call,) = ran.watched.calls
+    assert (call.function, call.command, call.result) == ("invoke", 9, 0xFFFF0006)
+    ctypes = f"import ctypes; ctypes.CDLL('{other}').TEEC_InvokeCommand(b'0' * 99, 1, None, None)"
+    ran = watched_here(folder, tmp_path / "python", sys.executable, "-c", ctypes)
+    assert [(call.function, call.command) for call in ran.watched.calls] == [("invoke", 1)]
 
 
 @needs_library
@@ -693,11 +736,22 @@ def test_a_page_has_its_title_once_and_its_units(tmp_path: Path) -> None:
     assert "\ninstructions\n\n| call | calls | total |" in text
 
 
-def test_a_program_that_calls_nothing_is_said(tmp_path: Path) -> None:
-    made = program_page.sections(ran(), Names(), exact=False)
+@pytest.mark.parametrize(
+    ("events", "said"),
+    [
+        (None, "Whether it called the TEE past libteec isn't known"),
+        ("", "It called nothing in the TEE: the kernel's tracepoints count no call, either."),
+        (EVENTS, "No call of libteec was seen, but the kernel's tracepoints count 2 calls into the "
+         "TEE meanwhile: 2 by client."),
+    ],
+)  # fmt: skip
+def test_of_a_program_without_a_call_of_libteec_the_kernel_tells(
+    tmp_path: Path, events: str | None, said: str
+) -> None:
+    made = program_page.sections(ran(events=events), Names(), exact=False)
     assert [section.key for section in made] == ["answer"]
     page = program_page.write(made, "it", "a board", tmp_path)
-    assert "It called nothing in the TEE." in page.read_text()
+    assert said in html.unescape(page.read_text())
 
 
 def test_xtest_has_an_option_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 """`watch --pid` on the real OP-TEE: a process that runs already, by the kernel's tracepoints."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,22 @@ def test_a_death_has_its_command_its_code_and_its_call_stack(
     assert "os\\_test: PANIC | TEE\\_ERROR\\_TARGET\\_DEAD: it ended the TA | TEE | 1" in text
     assert "os\\_test: INIT | TEE\\_ERROR\\_TARGET\\_DEAD: the TA had ended before | TEE" in text
     assert "os\\_test, 1 time: panic with code 0xbeef, in 5b9e0e40+0x" in text
+
+
+def test_a_program_that_looks_libteec_up_is_watched_and_of_others_the_kernel_tells(
+    qemu_v8: VirtualBoard, tmp_path: Path
+) -> None:
+    """Of teebench, which looks libteec up by dlsym(), it was said to call nothing in the TEE."""
+    calls = "teebench --loops 10 --samples 2 --no-ta-counter invoke/none/tee/none"
+    ran = watching.run(qemu_v8, watching.Program(tuple(calls.split())), tmp_path / "seen")
+    assert sum(call.function == "invoke" for call in ran.watched.calls) >= 2 * 10
+    hidden = watching.Program(("sh", "-c", f"LD_PRELOAD= {calls}"))
+    ran = watching.run(qemu_v8, hidden, tmp_path / "hidden")
+    assert ran.watched.calls == ()
+    (section,) = program_page.sections(ran, names.Names(), exact=False)
+    found = re.search(r"tracepoints count (\d+) calls .*: (\d+) by teebench", str(section))
+    assert found is not None
+    assert int(found[1]) >= int(found[2]) > 2 * 10
 
 
 def test_what_the_kernel_alone_counts_is_temporary_memory(

@@ -66,7 +66,7 @@ def _answer(
 ) -> Iterator[page.Block]:
     watched = ran.watched
     if not kinds:
-        yield page.Paragraph(("It called nothing in the TEE.",))
+        yield page.Paragraph((_unseen(ran),))
         return
     unit = " instructions" if exact else ""
     whole, inside = watched.seconds * 1e9, watched.inside
@@ -99,6 +99,24 @@ def _answer(
         notes.append(f"Without names (--names gives them): {', '.join(nameless)}.")
     notes.append(_against_the_kernel(ran, exact=exact))
     yield page.Bullets(tuple((note,) for note in notes if note))
+
+
+def _unseen(ran: Ran) -> str:
+    """Returns what the kernel counted where the preloaded library saw no call."""
+    if ran.legs is None:
+        return (
+            "It made no call of libteec. Whether it called the TEE past libteec isn't known: the "
+            "kernel's tracepoints were not read."
+        )
+    counted = Counter(leg.program for leg in ran.legs if leg.complete)
+    if not counted:
+        return "It called nothing in the TEE: the kernel's tracepoints count no call, either."
+    by = ", ".join(f"{fmt.count(n)} by {program}" for program, n in counted.most_common(4))
+    calls = fmt.plural(counted.total(), "call")
+    return (
+        f"No call of libteec was seen, but the kernel's tracepoints count {calls} into the TEE "
+        f"meanwhile: {by}. `teemark watch --pid` shows what the kernel knows of a process."
+    )
 
 
 def _attached(ran: Ran, cost: Cost) -> Iterator[page.Block]:
