@@ -3,6 +3,7 @@
 #include "harness.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "backend.h"
@@ -96,6 +97,47 @@ static void test_a_backend_that_takes_any_tag_is_found_out(void **state)
 			 -EBADMSG);
 	assert_non_null(strstr(err.what, "takes an altered message"));
 	pool_close(&pool);
+}
+
+/* Shared memory that is a fixed pool: what is left of it, in bytes. */
+static size_t left;
+
+static int from_pool(struct session *session, size_t size, struct buffer *buffer, struct error *err)
+{
+	(void)session;
+	if (size > left)
+		return error_set(err, -ENOMEM, "the pool has %zu bytes left", left);
+	left -= size;
+	*buffer = (struct buffer){ .data = malloc(size), .size = size, .priv = &left };
+	return 0;
+}
+
+static void to_pool(struct session *session, struct buffer *buffer)
+{
+	(void)session;
+	left += buffer->size;
+	free(buffer->data);
+}
+
+static void test_a_buffer_grows_to_the_whole_pool_and_no_further(void **state)
+{
+	struct backend pooled = *backend_by_name("openssl");
+	struct pool pool = { 0 };
+	struct error err = { 0 };
+	struct workplace *w;
+
+	(void)state;
+	left = 4096;
+	pooled.buffer_alloc = from_pool;
+	pooled.buffer_free = to_pool;
+	assert_int_equal(pool_reserve(&pool, &pooled, WORKPLACE_DIGEST, 8192, &err), 0);
+	assert_int_equal(pool_workplace(&pool, &pooled, WORKPLACE_DIGEST, 3000, &w, &err), 0);
+	assert_int_equal(pool_workplace(&pool, &pooled, WORKPLACE_DIGEST, 4096, &w, &err), 0);
+	assert_int_equal(left, 0);
+	assert_int_equal(pool_workplace(&pool, &pooled, WORKPLACE_DIGEST, 8192, &w, &err), -ENOMEM);
+	assert_int_equal(pool_workplace(&pool, &pooled, WORKPLACE_DIGEST, 4096, &w, &err), 0);
+	pool_close(&pool);
+	assert_int_equal(left, 4096);
 }
 
 /* The result of a job, whose message is `in`, on a workplace. */
@@ -229,6 +271,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_published_vectors),
 		cmocka_unit_test(test_a_backend_that_takes_any_tag_is_found_out),
+		cmocka_unit_test(test_a_buffer_grows_to_the_whole_pool_and_no_further),
 		cmocka_unit_test(test_lengths_against_libcrypto),
 		cmocka_unit_test(test_steps),
 		cmocka_unit_test(test_digests_have_no_key),

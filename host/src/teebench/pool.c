@@ -81,33 +81,33 @@ static int alloc(struct workplace *workplace, bool wanted, size_t size, struct b
 	return wanted ? buffer_alloc(workplace->backend, workplace->session, size, buffer, err) : 0;
 }
 
-/* Replaces the workplace's buffers by new ones of `size` bytes; after an error the old ones stay. */
-static int take_buffers(struct workplace *workplace, size_t size, struct error *err)
+/*
+ * Replaces the workplace's buffers by new ones of `size` bytes. The old ones go first, since shared memory
+ * may be a small pool; after an error there are new ones of the old size.
+ */
+static void take_buffers(struct workplace *workplace, size_t size, struct error *err)
 {
-	struct buffer in = { 0 }, out = { 0 };
-	int ret;
+	struct buffer *in = &workplace->in, *out = &workplace->out;
+	size_t before = in->data ? in->size : out->size;
 
+	drop(workplace, in);
+	drop(workplace, out);
+	workplace->owner = NULL;
 	size += uses[workplace->use].room;
-	ret = alloc(workplace, uses[workplace->use].in, size, &in, err);
-	if (!ret)
-		ret = alloc(workplace, uses[workplace->use].out, size, &out, err);
-	if (ret) {
-		drop(workplace, &in);
-		return ret;
+	if (alloc(workplace, uses[workplace->use].in, size, in, err) ||
+	    alloc(workplace, uses[workplace->use].out, size, out, err)) {
+		drop(workplace, in);
+		if (before)
+			take_buffers(workplace, before - uses[workplace->use].room, NULL);
+		return;
 	}
 	/* Writing maps all pages now, so that no page fault falls into a measurement. */
-	if (out.data)
-		memset(out.data, 0, size);
-	if (in.data && uses[workplace->use].message)
-		pool_message(in.data, size);
-	else if (in.data)
-		memset(in.data, 0, size);
-	drop(workplace, &workplace->in);
-	drop(workplace, &workplace->out);
-	workplace->in = in;
-	workplace->out = out;
-	workplace->owner = NULL;
-	return 0;
+	if (out->data)
+		memset(out->data, 0, size);
+	if (in->data && uses[workplace->use].message)
+		pool_message(in->data, size);
+	else if (in->data)
+		memset(in->data, 0, size);
 }
 
 static bool has_room(const struct workplace *workplace, size_t need)
