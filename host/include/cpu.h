@@ -21,9 +21,7 @@ enum cpu_feature {
 
 /* Returns the feature's name as in Linux' /proc/cpuinfo for arm64: "neon", "aes", … */
 const char *cpu_feature_name(enum cpu_feature feature);
-/* Returns true if the kernel lists the feature; always false on CPUs other than ARM's. */
-bool cpu_lists(enum cpu_feature feature);
-/* Returns true if the feature may be used: it is listed, and not masked. */
+/* Returns true if the kernel lists the feature and it isn't masked; always false on CPUs other than ARM's. */
 bool cpu_has(enum cpu_feature feature);
 /* True masks all features but NEON: an emulator's CPU can have more than its board's. */
 extern bool cpu_masked;

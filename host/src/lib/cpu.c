@@ -47,14 +47,9 @@ const char *cpu_built_for(void)
 
 bool cpu_masked;
 
-bool cpu_lists(enum cpu_feature feature)
+bool cpu_has(enum cpu_feature feature)
 {
 	unsigned char auxv = features[feature].auxv;
 
-	return auxv && getauxval(auxv) >> features[feature].bit & 1;
-}
-
-bool cpu_has(enum cpu_feature feature)
-{
-	return cpu_lists(feature) && !(cpu_masked && feature != CPU_NEON);
+	return auxv && getauxval(auxv) >> features[feature].bit & 1 && !(cpu_masked && feature != CPU_NEON);
 }

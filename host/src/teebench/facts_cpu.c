@@ -31,7 +31,7 @@ static void add_features(struct facts *f)
 	struct lines have = { 0 };
 
 	for (int i = 0; i < CPU_FEATURES; i++)
-		if (cpu_lists((enum cpu_feature)i))
+		if (cpu_has((enum cpu_feature)i))
 			lines_add(&have, "%s", cpu_feature_name((enum cpu_feature)i));
 	fact_lines(f, "features", &have, NULL);
 }

@@ -103,7 +103,7 @@ def test_rpmb_is_allowed_by_the_board_file_alone(
 def test_a_board_whose_cpu_has_too_much_hides_it(
     board: FakeBoard, tmp_path: Path, *, masks: bool
 ) -> None:
-    board.masks_crypto = masks
+    board.teebench += ("--mask-crypto",) * masks
     teebench(board.programs, f'echo "$@" >"{tmp_path}/said"\nexit 1\n')
     with pytest.raises((CommandFailed, DataError)):
         runner.measure(board, PLAN, tmp_path / "run", Recorder())

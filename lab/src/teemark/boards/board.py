@@ -49,8 +49,8 @@ class Board(Carrier):
     """True if QEMU plays the board: its timings are not those of silicon."""
     deterministic = False
     """True if the board's clock counts instructions."""
-    masks_crypto = False
-    """True if teebench leaves the emulated CPU's crypto instructions alone: the board has none."""
+    teebench: tuple[str, ...] = ("teebench",)
+    """The program and the options that it needs on this board."""
 
     def __init__(self, file: BoardFile, endpoint: Endpoint) -> None:
         super().__init__(file.name, file.config, endpoint)

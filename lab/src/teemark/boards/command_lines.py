@@ -83,18 +83,19 @@ def command_line(
     *,
     job: str,
     directory: str,
+    environment: Sequence[str] = (),
     sudo: bool = False,
     su: bool = False,
     marked: bool = False,
 ) -> str:
     """Returns the shell command for ssh that runs `argv` on the board, with `directory` first in
-    PATH. `marked` puts its output between marks. Raises BoardError if it exceeds LONGEST."""
+    PATH and the variables of `environment`. `marked` puts its output between marks. Raises
+    BoardError if it exceeds LONGEST."""
     words = ["sudo", "-n"] if sudo else []
     words += ["env", f'PATH={_quoted(BoardPath(directory))}:"$PATH"']
     if sudo:
         words.append('HOME="$HOME"')  # without it sudo sets root's HOME, and ~/ means two places
-    words.append(f"TEEMARK_JOB={job}")
-    words += map(_quoted, argv)
+    words += [f"TEEMARK_JOB={job}", *environment, *map(_quoted, argv)]
     run = f"exec {' '.join(words)}"
     if su:  # su sets HOME, too; busybox's shell may run its own su, without the rights
         inner = shlex.quote(f"HOME=$TEEMARK_HOME; {run}")

@@ -292,6 +292,9 @@ def _write_all(output: int, data: bytes) -> None:
 class Shell:
     """A board that runs commands, while the connection to it is open."""
 
+    environment: tuple[str, ...] = ()
+    """Variables of each command, as NAME=VALUE."""
+
     def __init__(self, name: str, config: Config, endpoint: Endpoint) -> None:
         self.name = name
         self.config = config
@@ -314,9 +317,9 @@ class Shell:
         pipes: dict[str, Stream] = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
         streams = pipes | {"stdin": subprocess.DEVNULL} | streams
         job = secrets.token_hex(8)
-        root = {way: getattr(self.config, way, False) for way in ("sudo", "su")}
-        folder = self.config.directory
-        line = command_lines.command_line(argv, job=job, directory=folder, marked=marked, **root)
+        how: dict[str, Any] = {way: getattr(self.config, way, False) for way in ("sudo", "su")}
+        how |= {"directory": self.config.directory, "environment": self.environment}
+        line = command_lines.command_line(argv, job=job, marked=marked, **how)
         process, log = self.ssh.open_channel(line, terminal=terminal, **streams)
         return Process(self, tuple(argv), process, log, job, marked)
 

@@ -264,8 +264,7 @@ class _Attempt:
         lines = case_lines(self.plan.cases).encode()
         # The board file can allow teebench an action that is off by default.
         allowed = ["--allow-rpmb"] if self.board.config.rpmb else []
-        allowed += ["--mask-crypto"] if self.board.masks_crypto else []
-        argv = [PROGRAM, *allowed, *self.options]
+        argv = [*self.board.teebench, *allowed, *self.options]
         run = self._stream
         if self.board.deterministic:
             self.watcher.quiet()
