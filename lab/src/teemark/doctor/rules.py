@@ -151,9 +151,10 @@ crypto-instructions, note: the CPU has no crypto instructions for programs
 {1}
 
 shared-memory, note: shared memory is a fixed pool{0}
-OP-TEE was built without dynamic shared memory: in each call a buffer that isn't in the pool is \
-copied into it
-hand large data over in pieces; OP-TEE's build: CFG_CORE_DYN_SHM=y, or a larger CFG_SHMEM_SIZE
+this OP-TEE has no dynamic shared memory: in each call a buffer that isn't in the pool is copied \
+into it
+hand large data over in pieces; OP-TEE's build: register_ddr() in its platform's code, beside \
+CFG_CORE_DYN_SHM=y; or a larger CFG_SHMEM_SIZE, which the kernel's device tree reserves
 
 hwrng, note: there is no hardware random source
 the chip has none that this kernel knows, or its driver isn't there

@@ -256,8 +256,10 @@ def pool(ground: Ground) -> Finding | None:
         topic="choice",
         claim=f"{claim}; libteec copies every buffer that isn't in it, in each call.",
         evidence=f"{evidence}.",
-        remedy="Hand large data over in pieces, in memory of TEEC_AllocateSharedMemory; or build "
-        "OP-TEE with CFG_CORE_DYN_SHM=y or a larger CFG_SHMEM_SIZE, if the platform can.",
+        remedy="Hand large data over in pieces, in memory of TEEC_AllocateSharedMemory. Or tell "
+        "OP-TEE which memory is the normal world's (register_ddr() in its platform's code: "
+        "CFG_CORE_DYN_SHM=y, the default, does nothing without), or build it with a larger "
+        "CFG_SHMEM_SIZE, which the kernel's device tree has to reserve.",
         figures=(Figure("largest buffer, bytes", most, ""),) if most is not None else (),
         sure=most is not None,
     )
