@@ -264,6 +264,7 @@ FACTS = {
     ("rpi3-secure-hash", "communication"),  # two readings: see below
     ("rpi3-secure-hash", "order-of-stores"),
     ("rpi3-secure-hash", "one-call-limit"),
+    ("rpi3-secure-hash", "large-files-fail"),
     ("rpi3-small-messages", "out-of-memory"),
     ("rpi3-small-messages", "no-throttling"),
     ("api-vs-custom", "no-crypto-extensions"),
@@ -371,6 +372,16 @@ def test_what_ran_and_what_was_tried() -> None:
         skip = Skip(case=whole, code=TRIED, reason=f"teehash ended with status {status}: Killed")
         ended = answer("rpi3-small-messages", "whole-file-fails", replace(without, skips=(skip,)))
         assert ended.status == outcome, "the conclusion can hold"
+
+
+def test_whether_large_files_fail_in_one_call() -> None:
+    document, key = "rpi3-secure-hash", "large-files-fail"
+    assert answer(document, key, run(document)).status == "ruled out"  # it takes them all
+    cases = [RPI.format("oneshot", "warm", size) for size in (107058724, 4780000)]
+    skips = tuple(Skip(case=case, code=TRIED, reason="no memory") for case in cases)
+    for tried, status in ((skips, "found"), (skips[:1], "undecided")):
+        refused = replace(run(document, leave_out="oneshot/warm"), skips=tried)
+        assert answer(document, key, refused).status == status
 
 
 @pytest.mark.parametrize(
