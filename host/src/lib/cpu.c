@@ -51,5 +51,6 @@ bool cpu_has(enum cpu_feature feature)
 {
 	unsigned char auxv = features[feature].auxv;
 
-	return auxv && getauxval(auxv) >> features[feature].bit & 1 && !(cpu_masked && feature != CPU_NEON);
+	return auxv && getauxval(auxv) >> features[feature].bit & 1 &&
+	       !(cpu_masked && feature != CPU_NEON);
 }
