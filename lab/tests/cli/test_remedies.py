@@ -36,12 +36,12 @@ def texts(tree: ast.AST) -> Iterator[str]:
     parts = {
         part for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values
     }
-    docs = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    parts |= {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
             filled = (one.value if isinstance(one, ast.Constant) else PLACE for one in node.values)
             yield "".join(map(str, filled))
-        elif isinstance(node, ast.Constant) and node not in parts | docs:
+        elif isinstance(node, ast.Constant) and node not in parts:
             yield str(node.value)
 
 
@@ -49,7 +49,8 @@ def advised() -> dict[str, str]:
     """Returns the commands that teemark's texts advise, each with a file that does."""
     found: dict[str, str] = {}
     for file in sorted(SOURCE.rglob("*.py")):
-        for text in texts(ast.parse(file.read_text(encoding="utf-8"))):
+        source = file.read_text(encoding="utf-8")
+        for text in texts(ast.parse(source)) if "teemark " in source else ():
             for quoted, bare in ADVICE.findall(text):
                 words = (
                     quoted
