@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import THOROUGH
 from teemark.base import paths
 from teemark.cli.main import run
 
@@ -96,6 +97,8 @@ def test_two_versions_and_one_that_is_not_built(
     assert last[EMPTY] > first[EMPTY] > 50_000
     # Nothing was measured a second time, and a changed result is the same at the next boot.
     assert {file: file.stat().st_mtime_ns for file in before} == before
+    if not THOROUGH:  # of boots that agree the gate tells in `make test`
+        return
     assert run([*words, str(tmp_path / "again"), "--to", "4.9.0"]) == 0
     again = json.loads(capfd.readouterr().out)["versions"][0]["instructions"]
     assert again[EMPTY] == pytest.approx(first[EMPTY], rel=2e-4)

@@ -54,10 +54,13 @@ def of(tas: tuple[TaMemory, ...], name: str) -> TaMemory:
     return ta
 
 
-def test_known_sizes_of_stack_and_heap_are_seen_to_16_bytes(
-    watched: tuple[VirtualBoard, Path, Built],
-) -> None:
-    seen = {case.work.algorithm: of(run(watched, case)[1], "sized_ta") for case in ASKED.cases}
+@pytest.fixture(scope="module")
+def seen(watched: tuple[VirtualBoard, Path, Built]) -> dict[str, TaMemory]:
+    """The memory that the TA of known sizes uses in each of its cases."""
+    return {case.work.algorithm: of(run(watched, case)[1], "sized_ta") for case in ASKED.cases}
+
+
+def test_known_sizes_of_stack_and_heap_are_seen_to_16_bytes(seen: dict[str, TaMemory]) -> None:
     assert {(ta.stack_size, ta.heap_size) for ta in seen.values()} == {(6144, 32768)}
     stacks = [seen[name].stack for name in ("stack", "more-stack")]
     assert abs(stacks[1] - stacks[0] - (STACKS[1] - STACKS[0])) <= GRANULE
@@ -70,50 +73,45 @@ def test_known_sizes_of_stack_and_heap_are_seen_to_16_bytes(
 
 
 def test_the_least_stack_passes_and_16_bytes_less_panics(
-    watched: tuple[VirtualBoard, Path, Built],
+    watched: tuple[VirtualBoard, Path, Built], seen: dict[str, TaMemory]
 ) -> None:
     board, _, _ = watched
     (case,) = (case for case in ASKED.cases if case.work.algorithm == "stack")
-    seen = of(run(watched, case)[1], "sized_ta")
     assert ASKED.ta is not None
     trial = memory._Trial(board, (case,), own_ta.find(SIZED), ASKED.ta)
-    guess = seen.stack - memory.framework(board.kit)
+    guess = seen["stack"].stack - memory.framework(board.kit)
     assert trial.failure("TA_STACK_SIZE", guess) == ""
     assert "TARGET_DEAD" in trial.failure("TA_STACK_SIZE", guess - GRANULE)
 
 
 def test_the_least_heap_passes_and_16_bytes_less_has_no_memory(
-    watched: tuple[VirtualBoard, Path, Built],
+    watched: tuple[VirtualBoard, Path, Built], seen: dict[str, TaMemory]
 ) -> None:
     board, _, _ = watched
     (case,) = (case for case in ASKED.cases if case.work.algorithm == "heap")
-    seen = of(run(watched, case)[1], "sized_ta")
-    assert seen.heap is not None
+    heap = seen["heap"].heap
+    assert heap is not None
     assert ASKED.ta is not None
     found = memory._Trial(board, (case,), own_ta.find(SIZED), ASKED.ta).search(
-        "TA_DATA_SIZE", seen.heap, 1024
+        "TA_DATA_SIZE", heap, 1024
     )
-    assert abs(found.size - seen.heap) <= 4 * GRANULE
+    assert abs(found.size - heap) <= 4 * GRANULE
     assert "OUT_OF_MEMORY" in found.less
 
 
-def test_the_digest_tas_painted_stack_says_the_same(
+def test_the_digest_tas_painted_stack_says_the_same_and_a_signed_ta_is_seen(
     watched: tuple[VirtualBoard, Path, Built],
 ) -> None:
     """Two instruments: each access by QEMU's plugin, and the pattern that the TA paints itself.
-    teehash hashes in other calls than the case, whose frames differ by two places of 16 bytes."""
+    teehash hashes in other calls than the case, whose frames differ by two places of 16 bytes. Of
+    the TA of PKCS #11 there is no ELF file."""
     board, _, _ = watched
     board.script("head -c 4096 /dev/urandom >/tmp/hashed")
     text = board.capture(["teehash", "--report=json", "/tmp/hashed"]).text
     painted = json.loads(text)["tee"]["ta_stack_high_water"]["value"]
-    digest = of(run(watched, CaseLine(Work.of("oneshot/sha256/tee/4096")))[1], "digest")
-    assert abs(digest.stack - painted) <= 2 * GRANULE
-
-
-def test_a_ta_without_its_elf_file_is_seen_by_its_signed_one(
-    watched: tuple[VirtualBoard, Path, Built],
-) -> None:
-    _, inside = run(watched, CaseLine(Work.of("pkcs11/session-info/pkcs11/none")))
+    keys = ("oneshot/sha256/tee/4096", "pkcs11/session-info/pkcs11/none")
+    _, inside = run(watched, *(CaseLine(Work.of(key)) for key in keys))
+    assert abs(of(inside, "digest").stack - painted) <= 2 * GRANULE
     pkcs11 = of(inside, "pkcs11")
     assert 0 < pkcs11.stack < pkcs11.stack_size
     assert pkcs11.heap is None  # no symbols
