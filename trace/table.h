@@ -20,7 +20,7 @@ enum flag {
 	VECTOR = 2, /* in an exception vector */
 	SWITCH = 4, /* in the kernel's function that switches threads */
 	OPAQUE = 8, /* no symbols: its functions can't be told apart */
-	TABLE = 16, /* in a table of vectors, which jumps by RET */
+	TABLE = 16, /* in a table of exception vectors: its RET is a jump */
 	/* Functions of OP-TEE's core that change which interrupts are masked: held.c. */
 	SETS_MASK = 32,
 	ASKS_SPINLOCK = 64,

@@ -643,7 +643,7 @@ struct steps {
 	const char *window;
 };
 
-/* Follows step i, in a block that it may have entered late (step 0) or left early. */
+/* Follows step i. The window may begin within step 0's block; a later block may be left early. */
 static void step(const struct steps *steps, size_t i)
 {
 	const struct window_step *s = &steps->list[i];

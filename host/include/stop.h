@@ -34,8 +34,8 @@ static inline bool stop_by_signal(void)
 }
 
 /*
- * Has `handler` called for each of the signals in a list that 0 ends, but for those that nohup or a
- * shell set to be ignored. The others are masked meanwhile, so that only one handler runs at a time.
+ * Makes `handler` the handler of each signal in a list that ends with 0, except of those that nohup
+ * or a shell set to be ignored. While it runs, the list's other signals wait.
  * SA_RESTART isn't set: a signal ends a sleep and a blocked read.
  */
 void stop_on_signals(const int *signals, void (*handler)(int));

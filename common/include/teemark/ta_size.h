@@ -24,7 +24,7 @@
 /* clang-format off */
 #define TA_SIZE_ALL { 32, 256, 1024, 4096, 8192 }
 /* clang-format on */
-/* The size in KiB for measuring sessions only: no other session may keep its instance alive. */
+/* The size in KiB whose opening is measured: no other session may keep its instance loaded. */
 #define TA_SIZE_SESSION 64u
 
 enum ta_size_cmd {

@@ -77,7 +77,7 @@ struct tz_last {
 	uint32_t epoch, counter;
 };
 
-/* Returns true if the order `now` was sealed after the one before. */
+/* Returns true if the sender sealed `now` after `before`. */
 static inline bool tz_is_later(const struct tz_last *now, const struct tz_last *before)
 {
 	return now->epoch != before->epoch ? now->epoch > before->epoch :

@@ -184,7 +184,7 @@ static int set_number(const struct option_row *row, const char *text, uint64_t *
 	return ret;
 }
 
-/* Masks the CPU's crypto instructions, for libraries by their environment before they are loaded. */
+/* Hides the CPU's crypto instructions from libraries by their variables, before these are loaded. */
 static void mask_crypto(void)
 {
 	const char *variable, *value;

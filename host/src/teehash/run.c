@@ -17,7 +17,7 @@ const char *const reader_kinds[] = {
 	NULL,
 };
 
-/* Returns true if sessions shall have a reader thread; the default is two CPUs a worker. */
+/* Returns true if each session gets a reader thread. READER_AUTO: if each worker has two CPUs. */
 static bool wants_reader(const struct run_settings *settings)
 {
 	cpu_set_t cpus;

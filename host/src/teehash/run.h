@@ -48,8 +48,8 @@ struct run_stats {
 	uint64_t work_ns;              /* duration of each worker's work, from opening on */
 	uint64_t idle_ns;              /* part of work_ns: waiting for a message */
 	int64_t runq_ns;               /* ready but not running; -1: not known */
-	uint64_t opened_ns;            /* when the sessions were open … */
-	struct usage opened, ended;    /* the process's usage up to then, and to end_ns */
+	uint64_t opened_ns;            /* when the sessions were open */
+	struct usage opened, ended;    /* the process's usage up to opened_ns, and up to end_ns */
 	size_t chunk;                  /* largest stream call in bytes, in the first session */
 	struct session_stats sessions; /* sums, but `slots` and some times are of the first */
 };

@@ -51,7 +51,7 @@ struct message {
 	const struct algorithm *alg;
 	uint8_t expected[ALG_DIGEST_MAX_BYTES]; /* in a check: for the caller of stream_hash() */
 	/* result: */
-	bool hashed; /* set by a worker, for run.c */
+	bool hashed; /* the worker is done with it; for run.c */
 	int ret;
 	struct error err;
 	uint8_t digest[ALG_DIGEST_MAX_BYTES]; /* valid only if ret is 0 */

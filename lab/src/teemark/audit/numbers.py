@@ -110,8 +110,8 @@ def rounded(one: Printed) -> Printed:
 
 
 def whole(one: Printed) -> Printed:
-    """Returns a size such as 1 MiB or 64 KiB, which nobody rounds, as what it says: benchmarks take
-    messages of powers of two. Any other figure stays what it is."""
+    """Takes 1 MiB, 64 KiB or another power of two for exact, since benchmarks use such sizes and
+    nobody rounds to them. Any other figure keeps its range."""
     power = one.unit in ("KiB", "MiB", "GiB") and re.fullmatch(r"[1-9]\d*", one.digits)
     exactly = power and int(one.digits).bit_count() == 1
     return replace(one, span=exact(one.span.mid)) if exactly else one
@@ -126,7 +126,7 @@ def fits(value: Span, shown: Span, slack: float = SLACK) -> bool:
 
 
 def loose(one: Printed) -> Span:
-    """Returns the range of a size or a rate, if MB may mean MiB, as in many programs."""
+    """Returns the range of a size or rate whose MB may be MiB: many programs mix them up."""
     if one.unit.partition("/")[0] in ("kB", "KB", "MB", "GB"):
         binary = UNITS[f"{one.unit[0].upper()}i{one.unit[1:]}"][1] / UNITS[one.unit][1]
         return Span(one.span.low, one.span.mid, one.span.high * binary)
@@ -151,7 +151,7 @@ def follows(
 
 
 def in_order(rule: str, low: Printed, high: Printed) -> Tested:
-    """Checks that two figures are in order, which rounding to as many decimals keeps."""
+    """Checks that `low` isn't above `high`. Rounding both to as many decimals keeps their order."""
     decimals = {len(one.digits.partition(".")[2]) for one in (low, high)}
     alike = low.unit == high.unit and len(decimals) == 1
     good = low.span.mid <= high.span.mid if alike else low.span.low <= high.span.high

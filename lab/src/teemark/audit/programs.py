@@ -151,8 +151,8 @@ class _Log:
     """The last percentile of a distribution, while its lines go on."""
 
     def take(self, text: str, unit: str, column: str = "", *, cut: bool = False) -> Printed:
-        """Returns a figure that a program printed, and counts it as read. Its last digit may be one
-        off; with `cut` the value isn't less than it says."""
+        """Returns a figure that a program printed, and counts it as read. The value may be one
+        unit of the last digit away from it; with `cut`, only above it, as digits were cut off."""
         shown, text = f"{text} {unit}".strip(), text.replace(",", ".")
         unit, factor = _SCALED.get(unit, (SPELLINGS.get(unit, unit).replace("mB", "MB"), 1.0))
         unit = unit if unit in UNITS else "count"

@@ -120,8 +120,8 @@ class _Text:
         return self._table([_joined(head), *body], at)
 
     def _columns(self) -> int:
-        """Reads CSV, or a table whose columns are parted by tabs or by two blanks and more. Its
-        heading has no figure but sizes, and a third of its first row are figures."""
+        """Reads CSV, or a table whose columns are parted by tabs or by two blanks and more. The
+        only figures in its heading are sizes; a third of its first row's cells are figures."""
         text = self.text(self.at)
         for split in (_csv, _GAP.split):
             head, at = split(text), self.at + 1

@@ -98,7 +98,7 @@ def handshake(ground: Ground) -> Finding | None:
 
 
 def key_kept(ground: Ground) -> Finding | None:
-    """Says how much a use of a key costs more if the key is imported each time."""
+    """Says what importing a key for each use adds to the use."""
     for algorithm, key in SIGNATURES:
         use = ground.models.case(SIGN.key(algorithm, "tee", key))
         steps = [

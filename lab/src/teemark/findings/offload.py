@@ -27,7 +27,7 @@ Kind = Literal["accelerator", "cpu-instructions", "software"]
 
 EACH_CALL = 0.5  # With this many interrupts a call a device serves most calls: one may be for two
 SOME_CALLS = 0.05  # With this many interrupts a call a device serves some calls
-RAISED = 8  # Fewest interrupts that show a device, unless there were hardly more calls
+RAISED = 8  # Fewest interrupts that show a device; with few calls, three for four calls do
 RESTING = 4.0  # An interrupt line must be raised this many times as often as at rest
 BUSY, RESTED = 0.9, 0.7  # CPU's share of the time: from BUSY on it did all work, up to RESTED not
 POLLED = 0.5  # CPU's share of the time up to which a device without interrupts is taken as polled

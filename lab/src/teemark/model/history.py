@@ -175,7 +175,7 @@ def sampled_changes(values: Sequence[float], cases: int = 1) -> tuple[int, ...]:
 
 
 def by_chance(runs: int, cases: int) -> tuple[int, int]:
-    """Returns how many of `cases` unchanged cases show a change by chance, at most about: with
-    normal scatter, and where slow runs are far out."""
+    """Returns about how many of `cases` unchanged cases show a change by chance, at most: first for
+    normal scatter, then for scatter with far outliers."""
     shares = BY_CHANCE[max(least for least in BY_CHANCE if least <= max(runs, FEWEST))]
     return math.ceil(shares[0] * cases), math.ceil(shares[1] * cases)

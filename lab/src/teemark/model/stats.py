@@ -524,8 +524,8 @@ USAGE_NS = 1000  # Resolution of the CPU time in a sample, ns
 
 
 def cpu_time(measured: MeasuredCase, sampling: "Sampling") -> Estimate | None:
-    """Returns the process's CPU time per call in ns; None if a sample lacks it, or if only the CPU
-    can do the work."""
+    """Returns the process's CPU time per call in ns; None if a sample lacks it, or if teebench
+    didn't watch the calls because only the CPU can do the work."""
     if measured.record.watched is None and measured.record.watched_reason is None:
         return None
     starts: list[list[float]] = []

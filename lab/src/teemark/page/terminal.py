@@ -15,7 +15,7 @@ STYLES = {"worse": "bold red", "better": "bold green", "same": "", "undecided": 
 
 NARROWEST = 11  # Smallest width of a column of words, in characters
 WHOLE = 24  # A row's name of up to so many characters isn't broken within a word
-LONGEST = 40  # The same while details can be left out
+LONGEST = 40  # The same, if the table still has details to leave out
 
 
 def show(console: "Console", blocks: Iterable[kind.Block]) -> None:

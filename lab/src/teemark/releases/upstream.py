@@ -66,7 +66,7 @@ def _span(source: str, function: str) -> tuple[int, int] | None:
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """A finding in a tree."""
+    """The state of a finding in a source tree of OP-TEE."""
 
     finding: Upstream
     state: State

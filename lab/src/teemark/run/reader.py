@@ -133,7 +133,7 @@ class RunData:
 
     @property
     def sound(self) -> tuple[MeasuredCase, ...]:
-        """Returns the cases that didn't fail later on, so that their samples may be used."""
+        """Returns the cases without a failure, whose samples may be used."""
         failed = {fail.case for fail in self.fails}
         return tuple(case for key, case in self.cases.items() if key not in failed)
 

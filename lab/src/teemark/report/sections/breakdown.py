@@ -69,8 +69,8 @@ def parts_of(subject: Subject, call: Breakdown) -> tuple[page.Block, ...]:
 
 
 def untold(shown: Sequence[Breakdown]) -> list[page.Block]:
-    """Returns the unknown parts of these calls: each reason once, with its parts, and the calls if
-    these aren't all."""
+    """Returns the parts of calls whose cost is unknown, by reason. Calls are named if others know
+    the part."""
     reasons: dict[tuple[str | None, str | None], dict[str, list[str]]] = {}
     for call in shown:
         for part in call.parts:
