@@ -30,7 +30,7 @@ struct tz_core_options {
 struct tz_counts {
 	uint64_t arrived, refused; /* messages that arrived, messages refused */
 	uint64_t copies, denied;   /* copies given to receivers, and copies denied */
-	uint64_t expected;         /* copies that the TA made before a receiver asked, and one took */
+	uint64_t expected;         /* taken copies that the TA made before they were asked for */
 	uint64_t calls;            /* calls of the TA */
 };
 

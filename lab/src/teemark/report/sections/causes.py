@@ -98,7 +98,7 @@ choices = RunSection(
 
 
 def words(subjects: Sequence[Subject]) -> page.Section | None:
-    """Returns the section with an entry for each backend and cause, the target of other sections' links."""
+    """Returns the section that says what each backend and cause means; others link to it."""
     means = {case.work.backend: "" for subject in subjects for case in subject.run.sound}
     means |= {b.name: b.title for subject in subjects for b in subject.run.machine.backends}
     rows = [((page.Term(slug, slug, entry=True),), text) for slug, text in (means | CAUSES).items()]
