@@ -426,6 +426,8 @@ def test_instructions_never_stand_under_milliseconds(name: str, spread: float) -
                 continue
             by_row = {shown[0]: shown for shown in table.rows if isinstance(shown[0], str)}
             for line, column in product(seed.rows, seed.columns):
+                if title.partition("|")[2] not in ("", column):  # of a tall table one column
+                    continue
                 value, unit = cells._value(line, column), cells._unit(line, column)
                 if not isinstance(value, Value) or UNITS.get(unit, ("",))[0] not in {
                     "time", "rate", "time per byte"
