@@ -4,20 +4,17 @@ be older than the files in its folder."""
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable
-from contextlib import nullcontext
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from teemark.base.sanitize import harmless, harmless_line
 from teemark.git import git
 from teemark.run.records import Commit, Firmware
 
-if TYPE_CHECKING:
-    from elftools.elf.elffile import ELFFile
-
 _OPTEE = re.compile(rb"([\x21-\x7e]+) \(((?:gcc|clang)[\x20-\x7e]*)\) (#\d+ [\x20-\x7e]*)")
 _TFA = re.compile(rb"(v\d[\x21-\x7e]*\([a-z]+\):[\x21-\x7e]*)\0")
+_FLAGS = re.compile(rb"GNU C\d[\x20-\x7e]*")  # DW_AT_producer of the first C source
+_COMPILER = re.compile(rb"GCC: [\x20-\x7e]*")  # in the section .comment
 _SETTING = re.compile(r"^(CFG_\w+)=(.*)$", re.M)
 
 
@@ -47,7 +44,7 @@ def core(
         sha256=digest(images),
         version=" ".join([words[0], words[2]]) if words else None,
         compiler=words[1] if words else None,
-        flags=_told(elf, _flags),
+        flags=_told(elf, _FLAGS),
         configuration=settings,
         commit=commit(source or configuration.parent, "core/arch/arm/kernel"),
     )
@@ -60,8 +57,8 @@ def tfa(images: Iterable[Path], elf: Path) -> Firmware:
         name="TF-A",
         sha256=digest(images),
         version=harmless_line(match[1].decode("ascii")) if match else None,
-        compiler=_told(elf, _comment),
-        flags=_told(elf, _flags),
+        compiler=_told(elf, _COMPILER),
+        flags=_told(elf, _FLAGS),
         commit=commit(elf.parent, "bl31"),
     )
 
@@ -73,26 +70,10 @@ def commit(folder: Path, mark: str) -> Commit | None:
     return Commit.checked_out(folder) if top and (Path(top) / mark).exists() else None
 
 
-def _flags(file: "ELFFile") -> str:
-    for unit in file.get_dwarf_info().iter_CUs() if file.has_dwarf_info() else ():
-        made_by = unit.get_top_DIE().attributes.get("DW_AT_producer")
-        if made_by is not None and b" C" in made_by.value:
-            return str(made_by.value.decode(errors="replace"))
-    return ""
-
-
-def _comment(file: "ELFFile") -> str:
-    section = file.get_section_by_name(".comment")
-    return section.data().split(b"\0")[0].decode(errors="replace") if section else ""
-
-
-def _told(elf: Path | None, read: "Callable[[ELFFile], str]") -> str | None:
-    from elftools.elf.elffile import ELFFile
-
-    from teemark.trace.symbols import DAMAGED
-
+def _told(elf: Path | None, pattern: re.Pattern[bytes]) -> str | None:
+    """Returns the first text in the file that matches; None if there is none, or no file."""
     try:
-        with elf.open("rb") if elf is not None else nullcontext() as stream:
-            return (harmless_line(read(ELFFile(stream))) or None) if stream else None
-    except (OSError, *DAMAGED):
+        match = pattern.search(elf.read_bytes()) if elf is not None else None
+    except OSError:
         return None
+    return harmless_line(match[0].decode("ascii")) if match else None

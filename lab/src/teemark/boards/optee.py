@@ -12,7 +12,6 @@ import subprocess
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 
 from teemark.base import paths
@@ -48,11 +47,6 @@ class Optee:
     """The kit that builds TAs for this OP-TEE, which may refuse TAs for another version."""
     source: Path | None = None
     """The user's source tree that this OP-TEE was built from."""
-
-    @cached_property
-    def tas(self) -> Path:
-        """Returns the folder of our TAs for this OP-TEE, after building them if necessary."""
-        return self.kit.ours()
 
     @property
     def elf(self) -> Path | None:

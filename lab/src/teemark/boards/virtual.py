@@ -98,10 +98,6 @@ class VirtualBoard(Board):
     def kit(self) -> Kit:
         return self.optee.kit
 
-    @cached_property
-    def tas(self) -> Path:
-        return self.optee.tas
-
     def __enter__(self) -> Self:
         self.images.check()
         own = system(self.recipe.system)

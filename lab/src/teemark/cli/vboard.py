@@ -92,7 +92,7 @@ def image(
     made = optee.resolve(recipe)
     programs = paths.built_programs("aarch64")
     argv = [str(paths.root() / "vboard" / "scripts" / "card"), str(output.absolute()), str(key)]
-    argv += [str(made.flash), str(programs), str(made.tas)]
+    argv += [str(made.flash), str(programs), str(made.kit.ours())]
     argv += ["debian"] if non_free_firmware else [str(firmware)] if firmware else []
     with build.alone(paths.systems() / model):
         build.step(["env", f"BUILD={paths.build()}", *argv], "the card can't be made")

@@ -54,8 +54,9 @@ def sources(optee: Optee, kernel: str, own: Built | None = None) -> SymbolSource
     programs += [root / "usr/lib/aarch64-linux-gnu" / name for name in _LIBRARIES]
     programs += [root / name for name in _PROGRAMS]
     tas = []
-    for file in sorted(optee.tas.rglob("*.elf")):
-        name = file.relative_to(optee.tas).parts[0]
+    ours = optee.kit.ours()
+    for file in sorted(ours.rglob("*.elf")):
+        name = file.relative_to(ours).parts[0]
         if name != ta_kit.OWN and not file.name.endswith(".stripped.elf"):
             tas.append(read_elf(file, f"TA {name}"))
     if own is not None and own.elf is not None:
