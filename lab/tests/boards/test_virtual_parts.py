@@ -125,7 +125,7 @@ def test_a_locked_board_gets_tas_of_a_key_that_its_op_tee_does_not_know(
     open_one, locked = (optee.resolve(recipe(name)) for name in ("qemu-v8", "qemu-locked"))
     key = tmp_path / "unknown-key/key.pem"
     assert (open_one.kit.key, locked.kit.key) == (None, key)
-    assert locked.tas == Path("/tas of/key.pem")
+    assert locked.kit.ours() == Path("/tas of/key.pem")
     assert (locked.flash, locked.images) == (open_one.flash, open_one.images)
     made = key.read_bytes()
     assert b"PRIVATE KEY" in made
