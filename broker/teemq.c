@@ -362,6 +362,8 @@ int main(int argc, char **argv)
 		args--;
 	}
 	if (!command || args < command->least || args > command->most) {
+		if (!command && argc > 1)
+			fprintf(stderr, "teemq: there is no command %s\n", argv[1]);
 		if (command)
 			fprintf(stderr, "Usage: teemq %s %s\n", command->name, command->usage);
 		else

@@ -97,7 +97,7 @@ static void test_what_is_wrong_is_named(void **state)
 		{ "oneshot/sha256/tee/", "empty part" },
 		{ "oneshoot/sha256/tee/1", "no workload \"oneshoot\"" },
 		{ "oneshot/sha256/tee/1 samples", "not option=value" },
-		{ "oneshot/sha256/tee/1 samples=0", "samples is 0" },
+		{ "oneshot/sha256/tee/1 samples=0", "samples is 0: it takes 1 or more" },
 		{ "oneshot/sha256/tee/1 samples=-1", "not a decimal number" },
 		{ "oneshot/sha256/tee/1 samples=99999999", "at most" },
 		{ "oneshot/sha256/tee/1 samples=99999999999999999999999",

@@ -57,7 +57,7 @@ int parse_option(const char *name, const char *value, struct case_options *optio
 			continue;
 		ret = case_number(value, name, numbers[i].most, &n, err);
 		if (!ret && n < numbers[i].least)
-			ret = case_wrong(err, "%s is 0", name);
+			ret = case_wrong(err, "%s is 0: it takes 1 or more", name);
 		if (!ret && i == 0)
 			options->samples = (uint32_t)n;
 		else if (!ret && i == 1)

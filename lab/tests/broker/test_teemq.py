@@ -163,6 +163,7 @@ def test_a_wrapped_key_opens_with_what_the_ta_agrees_on(built: Path, tmp_path: P
     ("argv", "status", "said"),
     [
         ((), 2, b"Usage: teemq COMMAND"),
+        (("sael",), 2, b"teemq: there is no command sael\nUsage: teemq COMMAND"),
         (("seal",), 2, b"Usage: teemq seal KEY-FILE TOPIC"),
         (("key", "a/b", "FILE"), 2, b"is no client id"),
         (("key", "x" * 33, "FILE"), 2, b"is no client id"),

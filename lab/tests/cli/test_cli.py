@@ -163,6 +163,8 @@ def test_every_command_is_there_and_has_help(
         ["report", "/no/such/run"],
         ["explain", "/"],
         ["trace", "--read", "/"],
+        ["pr"],  # outside OP-TEE's tree: nothing is announced before that is known
+        ["watch", "ls"],
     ],
 )
 def test_usage_mistakes_are_status_2(args: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -287,4 +289,5 @@ def test_an_option_that_is_required_is_missed(
     assert cli.run(words) == 2
     said = capsys.readouterr().err
     assert "Missing option" in said
+    assert len(said.splitlines()) == 2  # the error and its hint
     assert lacking in said

@@ -106,7 +106,7 @@ def test_the_overview_says_the_jump_with_its_commit_and_what_was_not_built(tmp_p
     made = points()
     folder = written(tmp_path / "site", made, bisected(made))
     text = texts(folder / "index.html")
-    assert "3 versions measured, 1 not: 1 jump." in text
+    assert "3 versions measured in instructions, 1 not: 1 jump." in text
     assert f"{VERIFY} is 100 times dearer with 4.2.0" in text
     assert "Upgrade <the> library: mpi_montmul (S-EL1) +9 000 000" in text
     assert "not built: a.c:1: error: <b>" in text

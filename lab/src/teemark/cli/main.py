@@ -159,7 +159,7 @@ def run(args: list[str] | None = None) -> int:
         context = (
             error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else ""
         )
-        _say(error.format_message(), f"see `{context or 'teemark'} --help`")
+        _say(" ".join(error.format_message().split()), f"see `{context or 'teemark'} --help`")
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return 128 + signal.SIGINT

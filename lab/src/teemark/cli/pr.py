@@ -54,6 +54,7 @@ def command(
     directory = directory_for(out, file.name, "pr")
     keys = cases or pull_request.CASES
     tree = tree.absolute()
+    pull_request.check(tree, keys)
     commits = (base, *((pull_request.last_release(tree, base),) if release else ()), head)
     say(record.ahead(len(commits), len(keys), file))
     try:

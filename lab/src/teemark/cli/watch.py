@@ -54,7 +54,8 @@ def command(
     """
     argv = click.get_current_context().meta["program"]
     if bool(argv) == bool(pid) or cases:
-        raise UsageMistake("name one program", hint="teemark watch -- PROGRAM [ARG]…, or --pid PID")
+        what = f"{cases[0]} stands before --" if cases else "name a program or a process"
+        raise UsageMistake(what, hint="teemark watch -- PROGRAM [ARG]…, or --pid PID")
     what = " ".join(argv) or f"process {pid}"
     if out is not None:
         check_free(out)

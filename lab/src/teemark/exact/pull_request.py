@@ -65,17 +65,20 @@ def last_release(tree: Path, commit: str) -> str:
     return tag
 
 
-def measure(
-    file: BoardFile, tree: Path, commits: Sequence[str], cases: Sequence[str], directory: Path
-) -> list[ComparedCommits]:
-    """Builds and traces commits, and compares the last one with each other. Raises UsageMistake if
-    `tree` is no git tree of OP-TEE, BoardError if a commit is missing or can't be built, DataError
-    if a run can't be traced."""
+def check(tree: Path, cases: Sequence[str]) -> None:
+    """Raises UsageMistake if `tree` is no git tree of OP-TEE, or a case's key is wrong."""
     if not optee_tree.is_tree(tree) or not (tree / ".git").exists():
         raise UsageMistake(
             f"{tree} is no git tree of OP-TEE's source", hint="name a clone of optee_os by --optee"
         )
-    record.plan_of(cases, record.SAMPLES)  # a wrong key raises an error before the builds
+    record.plan_of(cases, record.SAMPLES)
+
+
+def measure(
+    file: BoardFile, tree: Path, commits: Sequence[str], cases: Sequence[str], directory: Path
+) -> list[ComparedCommits]:
+    """Builds and traces commits, and compares the last one with each other. Raises BoardError if a
+    commit is missing or can't be built, DataError if a run can't be traced."""
     names, traced = [], []
     for commit in commits:
         with optee_tree.checked_out(tree, commit, paths.optee_builds()) as place:

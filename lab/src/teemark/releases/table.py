@@ -44,7 +44,7 @@ def answer(points: Sequence[Kept], found: Sequence[Jump]) -> str:
         return f"None of {fmt.plural(len(points), 'version')} could be measured."
     count, ends = len(measured), (measured[0].name, measured[-1].name)
     span = f"OP-TEE {' to '.join(ends)}" if count > 1 else f"OP-TEE {ends[0]}"
-    words = f"{span}, {fmt.plural(count, 'version')} measured"
+    words = f"{span}, {fmt.plural(count, 'version')} measured in instructions"
     if len(points) > count:
         words += f", {len(points) - count} not"
     if not found:
