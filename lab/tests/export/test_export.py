@@ -30,16 +30,7 @@ from synthetic import Synthetic, run_from, write
 from teemark.base.errors import TeemarkError, UsageMistake
 from teemark.base.sanitize import harmless_cell
 from teemark.cli import main as cli
-from teemark.export import (
-    FORMATS,
-    Format,
-    bmf,
-    github_action_benchmark,
-    junit,
-    lava,
-    openmetrics,
-    tidy_csv,
-)
+from teemark.export import FORMATS, Format, junit, medians, tidy_csv
 from teemark.run import reader
 from teemark.run.reader import RunData, parse
 from teemark.run.records import Commit, Fail, Skip
@@ -129,7 +120,7 @@ def test_a_whole_run_misses_nothing(run: RunData) -> None:
 
 def test_junits_time_is_what_other_exports_say_of_several_starts() -> None:
     run = Synthetic(samples=7, starts=3, between=0.2, algorithms=("sha256",)).run()
-    said = {one["name"]: one["value"] for one in json.loads(github_action_benchmark.render(run))}
+    said = {one["name"]: one["value"] for one in json.loads(medians.github_action_benchmark(run))}
     tests = ET.fromstring(junit.render(run)).findall("testcase[@time]")
     assert len(tests) > 10
     for test in tests:
@@ -170,24 +161,24 @@ BMF = {  # as Bencher publishes it (bencher.dev/bmf.json)
 
 
 def test_bmf_is_what_bencher_takes(run: RunData) -> None:
-    document = json.loads(bmf.render(run))
+    document = json.loads(medians.bmf(run))
     jsonschema.validate(document, BMF)
     assert set(document) == {case.key for case in run.sound}
     latency = document[KEY]["latency"]
     assert latency["lower_value"] < latency["value"] < latency["upper_value"]
-    exact = json.loads(bmf.render(EXACT))[KEY]["instructions"]
+    exact = json.loads(medians.bmf(EXACT))[KEY]["instructions"]
     assert exact["lower_value"] == exact["value"] == exact["upper_value"]
 
 
 def test_github_action_benchmark_has_what_it_requires(run: RunData) -> None:
-    entries = json.loads(github_action_benchmark.render(run))
+    entries = json.loads(medians.github_action_benchmark(run))
     assert {entry["name"] for entry in entries} == {case.key for case in run.sound}
     for entry in entries:
         kinds = {key: type(value) for key, value in entry.items()}
         assert kinds == {"name": str, "unit": str, "value": float, "range": str, "extra": str}
         assert re.fullmatch(r"± \d+(\.\d+)?", entry["range"])  # what its charts can read
     assert {entry["unit"] for entry in entries} == {"ns"}
-    exact = json.loads(github_action_benchmark.render(EXACT))
+    exact = json.loads(medians.github_action_benchmark(EXACT))
     assert {entry["unit"] for entry in exact} == {"instructions"}
     assert not any("range" in entry for entry in exact)
 
@@ -246,7 +237,7 @@ def parsed(text: str) -> list[Metric]:
 def test_openmetrics_is_read_by_prometheus(run: RunData) -> None:
     assert run.header is not None
     odd = replace(run, header=msgspec.structs.replace(run.header, board='a "b" \\ c'))
-    families = {family.name: family for family in parsed(openmetrics.render(odd))}
+    families = {family.name: family for family in parsed(medians.openmetrics(odd))}
     assert set(families) == {
         "teemark_run_info",
         *(f"teemark_call{end}_seconds" for end in ("", "_low", "_high")),
@@ -256,7 +247,7 @@ def test_openmetrics_is_read_by_prometheus(run: RunData) -> None:
     (sample,) = [one for one in family.samples if one.labels["case"] == KEY]
     assert sample.labels["board"] == 'a "b" \\ c'
     assert sample.value == pytest.approx(1.76e-3, rel=0.05)
-    (about, exact, *_) = parsed(openmetrics.render(ORIGIN))
+    (about, exact, *_) = parsed(medians.openmetrics(ORIGIN))
     assert exact.name == "teemark_call_instructions"
     (info,) = about.samples
     assert (about.type, info.labels["label_compiler"]) == ("gauge", 'gcc "12"')
@@ -316,7 +307,7 @@ def test_a_push_gateway_has_the_last_run_of_each_board_and_plan(
     metric, plan = "teemark_call_seconds", few.plan
     found = kept(gateway)
     assert found["teemark_run_info", few.board, plan, ""] == 1
-    made = {one.name: one for one in parsed(openmetrics.render(reader.read(Path(path))))}[metric]
+    made = {one.name: one for one in parsed(medians.openmetrics(reader.read(Path(path))))}[metric]
     for sample in made.samples:
         assert found[metric, few.board, plan, sample.labels["case"]] == sample.value
     other = Synthetic(board="other", algorithms=("sha256",), samples=6).write(tmp_path / "other")
@@ -448,7 +439,7 @@ def test_bencher_takes_a_run_with_its_commit(
     assert (where, key) == ("/v0/run", "Bearer secret")
     assert (sent["project"], sent["testbed"]) == ("ours", made.board)
     assert (sent["hash"], sent["branch"]) == (commit["hash"], "main")
-    assert sent["results"] == [bmf.render(reader.read(Path(path)))]
+    assert sent["results"] == [medians.bmf(reader.read(Path(path)))]
     assert "takes no metrics: 400" in str(export(*words, f"{server}/No project").exception)
     moved = export(*words, f"{server}/moved").exception
     assert "the server sends us to http://localhost:" in str(moved)
@@ -463,11 +454,11 @@ def test_lava_signals_have_a_result_for_every_case(run: RunData, cut: RunData) -
         r"( UNITS=(ns|instructions) MEASUREMENT=\d+\.\d+)?>"
     )
     for one in (run, cut, EXACT):
-        lines = lava.render(one).splitlines()
+        lines = medians.lava(one).splitlines()
         assert all(form.fullmatch(line) for line in lines)
         names = [line.split()[1] for line in lines]
         assert len(names) == len(set(names))
-    assert "ID=oneshot.sha256.tee.65536 RESULT=pass UNITS=instructions" in lava.render(EXACT)
-    assert lava.render(cut).count("RESULT=fail") == len({case.case for case in cut.missing})
+    assert "ID=oneshot.sha256.tee.65536 RESULT=pass UNITS=instructions" in medians.lava(EXACT)
+    assert medians.lava(cut).count("RESULT=fail") == len({case.case for case in cut.missing})
     fail = Fail(case=KEY, reason="wrong")
-    assert "ID=oneshot.sha256.tee.65536 RESULT=fail>" in lava.render(replace(run, fails=(fail,)))
+    assert "ID=oneshot.sha256.tee.65536 RESULT=fail>" in medians.lava(replace(run, fails=(fail,)))

@@ -11,7 +11,7 @@ import pytest
 
 from synthetic import Synthetic, run_from, run_of
 from teemark.base.work import EMPTY_CALL
-from teemark.export import bmf, github_action_benchmark, junit, lava, openmetrics, tidy_csv
+from teemark.export import junit, medians, tidy_csv
 from teemark.run.reader import RunData
 
 WAITS = "storage/write/tee-ree-fs/4096"
@@ -25,19 +25,19 @@ def run() -> RunData:
 
 
 def test_bmf_has_a_latency_of_what_waits(run: RunData) -> None:
-    made = json.loads(bmf.render(run))
+    made = json.loads(medians.bmf(run))
     assert list(made[WAITS]) == ["latency"]
     assert made[WAITS]["latency"]["value"] == 2.05e8
     assert list(made[EMPTY_CALL]) == ["instructions"]
 
 
 def test_github_action_benchmark_has_each_unit(run: RunData) -> None:
-    units = {row["name"]: row["unit"] for row in json.loads(github_action_benchmark.render(run))}
+    units = {row["name"]: row["unit"] for row in json.loads(medians.github_action_benchmark(run))}
     assert units == {WAITS: "ns", EMPTY_CALL: "instructions"}
 
 
 def test_openmetrics_has_seconds_of_what_waits(run: RunData) -> None:
-    lines = openmetrics.render(run).splitlines()
+    lines = medians.openmetrics(run).splitlines()
     waits = [line for line in lines if WAITS in line and not line.startswith("#")]
     seconds = [line for line in waits if line.startswith("teemark_call_seconds{")]
     assert [float(line.rpartition(" ")[2]) for line in seconds] == [pytest.approx(0.205)]
@@ -48,7 +48,7 @@ def test_openmetrics_has_seconds_of_what_waits(run: RunData) -> None:
 
 
 def test_lava_has_each_unit(run: RunData) -> None:
-    made = lava.render(run)
+    made = medians.lava(run)
     assert f"{WAITS.replace('/', '.')} RESULT=pass UNITS=ns" in made
     assert f"{EMPTY_CALL.replace('/', '.')} RESULT=pass UNITS=instructions" in made
 
@@ -79,9 +79,9 @@ def test_a_run_that_was_cut_off_gives_no_median_of_half_a_case(share: float) -> 
     assert cut.incomplete is not None
     short = {case.case for case in cut.missing}
     assert short
-    everything = set(json.loads(bmf.render(whole)))
-    assert set(json.loads(bmf.render(cut))) == everything - short
-    rows = json.loads(github_action_benchmark.render(cut))
+    everything = set(json.loads(medians.bmf(whole)))
+    assert set(json.loads(medians.bmf(cut))) == everything - short
+    rows = json.loads(medians.github_action_benchmark(cut))
     assert {row["name"] for row in rows} == everything - short
-    made = openmetrics.render(cut)
+    made = medians.openmetrics(cut)
     assert not any(f'"{case}"' in made for case in short)

@@ -26,7 +26,7 @@ from synthetic import Synthetic
 from teemark.base import paths
 from teemark.boards import VirtualBoard
 from teemark.cli import main as cli
-from teemark.export import openmetrics
+from teemark.export import medians
 from waiting import until
 
 ROOT = paths.root()
@@ -325,7 +325,7 @@ def test_the_job_is_what_lava_s_schema_asks_for() -> None:
 def exported() -> Iterator[str]:
     """Yields what a run with times and one of counts export."""
     for icount in (False, True):
-        yield openmetrics.render(Synthetic(algorithms=("sha256",), identical=icount).run())
+        yield medians.openmetrics(Synthetic(algorithms=("sha256",), identical=icount).run())
 
 
 def expressions() -> Iterator[str]:

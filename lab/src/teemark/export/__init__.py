@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Exports: a run in the format that another tool reads. Each format is one file.
-
-To add a format: a file with a pure `def render(run: RunData) -> str`, and a row in FORMATS."""
+"""Exports: a run in the format that another tool reads. To add one: a pure function
+`(run: RunData) -> str`, and a row in FORMATS."""
 
 from collections.abc import Callable
 from typing import NamedTuple
 
-from teemark.export import bmf, github_action_benchmark, junit, lava, openmetrics, push, tidy_csv
+from teemark.export import junit, medians, push, tidy_csv
 from teemark.run.reader import RunData
 
 
@@ -21,18 +20,18 @@ FORMATS: tuple[Format, ...] = (
     Format("csv", "tidy CSV: one row for each raw sample", tidy_csv.render),
     Format("junit", "JUnit XML, for CI: one test for each case", junit.render),
     Format(
-        "bmf", "Bencher Metric Format: medians with their intervals", bmf.render, push.to_bencher
+        "bmf", "Bencher Metric Format: medians with their intervals", medians.bmf, push.to_bencher
     ),
     Format(
         "github-action-benchmark",
         "its JSON for customSmallerIsBetter: medians",
-        github_action_benchmark.render,
+        medians.github_action_benchmark,
     ),
     Format(
         "openmetrics",
         "OpenMetrics text, for Prometheus: medians",
-        openmetrics.render,
+        medians.openmetrics,
         push.to_gateway,
     ),
-    Format("lava", "LAVA's test-case signals: medians", lava.render),
+    Format("lava", "LAVA's test-case signals: medians", medians.lava),
 )
