@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import ann
+import unprivileged_user
 from teemark.boards import VirtualBoard, install
 from teemark.cli import main as cli
 from teemark.run import reader
@@ -38,13 +38,13 @@ SHOW = "cp -p /data/tas/*.ta /lib/optee_armtz; rm -rf /data/tas"
 def desk(qemu_v8: VirtualBoard) -> Iterator[VirtualBoard]:
     """The board has a user ann, and no TA of ours."""
     ours = [f"{qemu_v8.ta_directory}/{uuid}.ta" for uuid in install.TAS]
-    qemu_v8.script(ann.MAKE)
+    qemu_v8.script(unprivileged_user.MAKE)
     qemu_v8.script(HIDE, *ours)
     try:
         yield qemu_v8
     finally:
         qemu_v8.script(SHOW)
-        qemu_v8.script(ann.UNMAKE)
+        qemu_v8.script(unprivileged_user.UNMAKE)
 
 
 def _told(capfd: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
@@ -59,7 +59,7 @@ def test_without_root_a_member_of_the_devices_group_measures(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     """The TAs are somebody else's to install; what goes without them is measured until then."""
-    hers = ann.board_file(desk, tmp_path, su=False)
+    hers = unprivileged_user.board_file(desk, tmp_path, su=False)
     (tmp_path / "both.toml").write_text(PLAN)
     measure = ["run", "--board", hers, "--plan", f"{tmp_path}/both.toml", "--out"]
     status, _, err = _told(capfd, "setup", hers)
@@ -97,14 +97,14 @@ def test_root_by_su_without_a_password(
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    hers = ann.board_file(desk, tmp_path, su=True)
+    hers = unprivileged_user.board_file(desk, tmp_path, su=True)
     (tmp_path / "both.toml").write_text(PLAN)
     status, _, err = _told(capfd, "setup", hers)  # root has a password there that fits nothing
     assert status == 1
     assert "this user doesn't become root there: su: incorrect password" in err
     assert "leave sudo and su out of the board file" in err
 
-    desk.script(ann.NO_PASSWORD)
+    desk.script(unprivileged_user.NO_PASSWORD)
     status, _, err = _told(capfd, "setup", hers)
     assert status == 0, err
     assert err.count("a session was opened") == len(install.TAS)

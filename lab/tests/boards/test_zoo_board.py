@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-import ann
+import unprivileged_user
 import zoo
 from conftest import THOROUGH
 from teemark.base import paths
@@ -93,12 +93,12 @@ def _hashed(board: Board, reached: Board, tee: bool) -> str:
 
 def _desk(animal: zoo.Animal, board: Board, folder: Path) -> str:
     """Returns a board file of ann's. Without root she uses the TAs that root installed."""
-    board.script(ann.MAKE)
+    board.script(unprivileged_user.MAKE)
     if animal.user == "su":
-        board.script(ann.NO_PASSWORD)
+        board.script(unprivileged_user.NO_PASSWORD)
     else:
         ensure_installed(board)
-    return ann.board_file(board, folder, su=animal.user == "su")
+    return unprivileged_user.board_file(board, folder, su=animal.user == "su")
 
 
 def _words(count: int, what: str) -> str:

@@ -10,7 +10,6 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from roles import roles
 from synthetic import Synthetic, run_from, run_of, run_with, scattered, write
 from teemark.base.finding import Finding, ranked
 from teemark.cli.explain import command
@@ -25,6 +24,7 @@ from teemark.run.reader import RunData
 from teemark.trace import store
 from teemark.trace.profile import CaseTrace, Function, Link, Node, Trace, TracedSample
 from teemark.wording import fmt
+from trace_roles import roles
 
 EMPTY = "invoke/none/tee/none"
 SIZES = (0, 64, 1024, 4096, 65536, 1048576)

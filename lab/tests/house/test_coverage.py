@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Intervals hold the truth as often as they say: lab/tests/tools/intervals.py and parts.py,
+"""Intervals hold the truth as often as they say: lab/tests/tools/intervals.py, known_breakdown.py,
 with fewer runs."""
 
 import re
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import intervals as bench
-import parts
+import known_breakdown
 from conftest import often
 from teemark.model import stats
 from teemark.model.stats import Sampling
@@ -21,7 +21,7 @@ off."""
 
 
 def test_coverage_of_the_parts_of_a_call() -> None:
-    for name, share in parts.coverage(RUNS, 0.02).items():
+    for name, share in known_breakdown.coverage(RUNS, 0.02).items():
         assert LEAST <= share <= MOST, name
 
 

@@ -6,7 +6,7 @@ import time
 import tracemalloc
 from pathlib import Path
 
-import parts
+import known_breakdown
 from teemark.findings.ground import Ground
 from teemark.findings.rules import judge
 from teemark.run import reader
@@ -27,7 +27,7 @@ CALLS = {
 
 
 def test_a_run_of_very_many_samples(tmp_path: Path) -> None:
-    lines = parts.lines
+    lines = known_breakdown.lines
     file = tmp_path / "run.ndjson"
 
     def took(samples: int) -> float:

@@ -23,7 +23,6 @@ from pathlib import Path
 from click import echo as say
 from msgspec import Struct
 
-from roles import Role, roles
 from teemark.base.checked import parse_toml, read_text
 from teemark.base.errors import TeemarkError
 from teemark.base.finding import Status
@@ -40,6 +39,7 @@ from teemark.run.reader import RunData
 from teemark.trace import store
 from teemark.trace.profile import CaseTrace, Trace
 from teemark.wording import fmt
+from trace_roles import Role, roles
 
 BOARD = "qemu-v8-icount"
 SHARE, COUNT = 0.05, 500

@@ -31,7 +31,7 @@ import numpy as np
 from click import echo as say
 from numpy.typing import NDArray
 
-import parts
+import known_breakdown
 from teemark.model.counter import slope_ratio
 from teemark.model.fit import Fit, fit
 from teemark.model.forms import Form
@@ -333,8 +333,8 @@ def main() -> int:
         say(f"{scenario.name:12}" + "".join(cells))
     if asked.scenario is None:
         say("\nThe parts of a call that `teemark explain` names:")
-        for name, share in parts.coverage(asked.runs // 2, SPREAD).items():
-            bad = not 0.93 <= share <= (1.0 if name in parts.WIDER else 0.97)
+        for name, share in known_breakdown.coverage(asked.runs // 2, SPREAD).items():
+            bad = not 0.93 <= share <= (1.0 if name in known_breakdown.WIDER else 0.97)
             good = good and not bad
             say(f"{name:14}{share:9.1%}{'!' if bad else ' '}")
         for near, cases in product(ALIKE, (10, 40)):

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from teemark.trace import tree, window
-from windows import BL, RET, B, Flag, Machine
+from trace_windows import BL, RET, B, Flag, Machine
 
 INSTRUCTIONS, CPU_S, MEMORY_MB = 700_000_000, 10, 600
 HEAD = struct.Struct("<8s6Q")

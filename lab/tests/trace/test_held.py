@@ -10,7 +10,7 @@ from teemark.base import paths
 from teemark.trace import tree
 from teemark.trace.places import Domain, Flag
 from teemark.trace.profile import Held
-from windows import BL, ERET, NOP, RET, SMC, SVC, B, Machine
+from trace_windows import BL, ERET, NOP, RET, SMC, SVC, B, Machine
 
 pytestmark = pytest.mark.skipif(
     not (paths.trace_tools() / tree.PROGRAM).is_file(), reason="build/trace isn't built: make trace"

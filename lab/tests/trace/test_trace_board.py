@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from roles import roles
 from teemark.base import paths
 from teemark.base.errors import CommandFailed, TeemarkError, UsageMistake
 from teemark.boards import config
@@ -23,6 +22,7 @@ from teemark.plan.file import load_plan
 from teemark.run import reader
 from teemark.trace import store
 from teemark.trace.profile import CLOCK_STEP_NS, CaseTrace
+from trace_roles import roles
 
 pytestmark = [pytest.mark.board, pytest.mark.long(200)]
 

@@ -24,7 +24,7 @@ from teemark.trace.places import (
     locate,
 )
 from teemark.trace.symbols import Elf, Symbol, SymbolTable, kallsyms, read_elf
-from windows import BL, ERET, NOP, RET, SMC, SVC, Recorder, elf
+from trace_windows import BL, ERET, NOP, RET, SMC, SVC, Recorder, elf
 
 ANCHOR = 0x7F1200000000 - 0x0E000000
 """Where QEMU would have the secure RAM."""

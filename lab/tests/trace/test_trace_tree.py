@@ -12,7 +12,7 @@ from teemark.base import paths
 from teemark.base.errors import DataError, MissingOutput
 from teemark.trace import tree
 from teemark.trace.places import Domain, Flag
-from windows import BL, ERET, NOP, RET, SMC, SVC, B, Machine
+from trace_windows import BL, ERET, NOP, RET, SMC, SVC, B, Machine
 
 pytestmark = pytest.mark.skipif(
     not (paths.trace_tools() / tree.PROGRAM).is_file(), reason="build/trace isn't built: make trace"

@@ -9,7 +9,7 @@ import pytest
 import test_answers
 import test_breakdown
 import test_keys
-from said import compared, twice
+from report_claims import compared, twice
 from synthetic import Synthetic, run_of, run_with
 from teemark.report import run_page
 from teemark.run.reader import RunData

@@ -3,7 +3,7 @@
 and through two sessions of the broker TA in threads, on a board of two cores; and the same without
 a TEE, which shows what two threads bring on this machine at all (broker/tests/tz_pool.c).
 
-    .venv/bin/python lab/tests/tools/pool.py [ROUNDS]
+    .venv/bin/python lab/tests/tools/session_pool.py [ROUNDS]
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 # ruff: noqa: RUF001 (the sign of a factor)
 """Takes reports in Markdown apart into claims.
 
-    .venv/bin/python lab/tests/tools/said.py REPORT.md            what this report says twice
-    .venv/bin/python lab/tests/tools/said.py BEFORE.md AFTER.md   what only one of two says
+    .venv/bin/python lab/tests/tools/report_claims.py REPORT.md           what this report says twice
+    .venv/bin/python lab/tests/tools/report_claims.py BEFORE.md AFTER.md  what only one of two says
 
 A claim is a sentence outside of tables. It is known by its facts (figures with their units, options
 of a build, names of an API, commands, keys of cases), not by its words: another report says the
