@@ -2,7 +2,7 @@
 # ruff: noqa: RUF001 (the sign of a factor)
 """Takes reports in Markdown apart into claims.
 
-    .venv/bin/python lab/tests/tools/report_claims.py REPORT.md           what this report says twice
+    .venv/bin/python lab/tests/tools/report_claims.py REPORT.md           what it says twice
     .venv/bin/python lab/tests/tools/report_claims.py BEFORE.md AFTER.md  what only one of two says
 
 A claim is a sentence outside of tables. It is known by its facts (figures with their units, options
