@@ -272,11 +272,11 @@ def test_the_backend_changes_with_the_size() -> None:
 @pytest.mark.parametrize(
     ("alike", "said"),
     [
-        ((64, 256), "at 64 B, 256 B"),
-        ((4096, 16384), "at 4 KiB, 16 KiB"),
+        ((64, 256), "at 64 B and 256 B"),
+        ((4096, 16384), "at 4 KiB and 16 KiB"),
         ((256, 1024, 4096, 16384), "from 256 B to 16 KiB"),
         ((64, 256, 1024, 4096), "from 64 B to 4 KiB"),
-        ((64, 1024, 16384), "at 64 B, 1 KiB, 16 KiB"),
+        ((64, 1024, 16384), "at 64 B, 1 KiB and 16 KiB"),
     ],
 )
 def test_sizes_at_which_none_is_better_are_named(alike: tuple[int, ...], said: str) -> None:

@@ -153,7 +153,9 @@ def test_a_kibibyte_of_a_tas_data() -> None:
 def test_read_only_memory_is_copied_byte_by_byte() -> None:
     run = made(buffers(registered_ro=(60e3, 360e3), allocated=(50e3, 100e3)), 0.00001)
     shown = figures(run, "shadow-copy")
-    assert shown["copying, of shm/allocated/tee/in/1048576"] == pytest.approx(2.5, rel=0.01)
+    assert shown["copying, as a share of shm/allocated/tee/in/1048576"] == pytest.approx(
+        2.5, rel=0.01
+    )
     assert shown["a byte"] == pytest.approx(250e3 / (1048576 - 4096), rel=0.001)
 
 

@@ -97,6 +97,10 @@ def test_a_command_of_ones_own_is_not_called_the_tee_api(
 ) -> None:
     costs = {f"call/digest/tee/{size}": 1e5 + 10 * size for size in (64, 4096, 65536)}
     run = run_of({key: scattered(ns, 0.001) for key, ns in costs.items()})
+    assert (
+        run.words("shm/temporary/tee/in/64")
+        == f"a call with 64{chr(160)}B of temporary memory (in)"
+    )
     assert run.words("call/digest/tee/64") == f"call digest of 64{chr(160)}B by your TA"
     summary.show(subjects([run])[0])
     said = capsys.readouterr().out

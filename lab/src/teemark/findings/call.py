@@ -309,7 +309,7 @@ def read_only(ground: Ground) -> Finding:
         key,
         (share, SAME - 1),
         (
-            ground.figure(f"copying, of {allocated.key}", share, "share"),
+            ground.figure(f"copying, as a share of {allocated.key}", share, "share"),
             ground.figure("a byte", extra.scaled(1 / bytes_more)),
         ),
         claim="Read-only memory can't be shared: the client library copies it in every call.",

@@ -190,7 +190,7 @@ def sentence(ground: Ground, choice: Choice) -> str:
     where = f"at {last}" if choice.first == choice.last else f"from {first} to {last}"
     sizes, open_ = choice.undecided, [fmt.size(size) for size in choice.undecided]
     beyond = len(sizes) > 2 and (sizes[0] > choice.last or sizes[-1] < choice.first)
-    none = f"from {open_[0]} to {open_[-1]}" if beyond else f"at {', '.join(open_)}"
+    none = f"from {open_[0]} to {open_[-1]}" if beyond else f"at {fmt.listed(open_)}"
     fewest = f"is the choice with the fewest {fmt.quantity(run)}"
     leads = fewest if run.icount else "is the fastest choice"
     but = f", no better {none}" if sizes else ""

@@ -113,7 +113,7 @@ def reach(run: RunData, judged: Sequence[Offload]) -> tuple[str, ...]:
             continue
         outcomes = {offload.outcome for offload in judged if offload.driver == name}
         refused = [skip.reason for skip in run.skips if f"/afalg:{name}/" in skip.case]
-        what = "Whether AF_ALG reaches a device by {} isn't known, for no case asked: "
+        what = "No case used {}: whether AF_ALG reaches a device by it, "
         what += "`teemark doctor BOARD --accelerators` tells."
         if outcomes & {"accelerator", "mixed"}:
             what = "AF_ALG reaches a device by {}: the evidence is below."

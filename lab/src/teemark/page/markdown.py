@@ -42,7 +42,7 @@ def text(parts: kind.Text) -> str:
             case kind.Quiet() | kind.Term():
                 texts.append(_keeping_ends(part.text))
             case _:
-                texts.append(_keeping_ends(part))
+                texts.append(_prose(part))
     return "".join(texts)
 
 
@@ -101,12 +101,12 @@ def block(value: kind.Block, level: int) -> str:  # noqa: PLR0911 - one branch a
 def _finding(item: Finding) -> str:
     mark = "" if item.sure else "Uncertain: "
     mark = mark if item.severity == "note" else "Caution: "
-    bullet = f"- **{mark}{escape(item.claim)}** {escape(item.evidence)}".rstrip()
-    return f"{bullet}\n  *{_advice(item.advice)}*" if item.advice else bullet
+    bullet = f"- **{mark}{_prose(item.claim)}** {_prose(item.evidence)}".rstrip()
+    return f"{bullet}\n  *{_prose(item.advice)}*" if item.advice else bullet
 
 
-def _advice(text: str) -> str:
-    """Returns advice; what stands between backticks, such as a command, is code."""
+def _prose(text: str) -> str:
+    """Returns sentences; what stands between backticks, such as a command, is code."""
     parts = text.split("`")
     if not len(parts) % 2:
         return escape(text)

@@ -18,7 +18,7 @@ import msgspec
 from teemark.base.checked import in_words
 from teemark.base.errors import DataError, UsageMistake
 from teemark.base.sanitize import harmless_value, suspect
-from teemark.base.work import CALL, EMPTY_CALL, NONE, ONESHOT, Work
+from teemark.base.work import CALL, EMPTY_CALL, NONE, ONESHOT, SHM, Work
 from teemark.run import records
 from teemark.wording import fmt
 
@@ -292,6 +292,9 @@ class RunData:
         work = Work.of(key)
         if key == EMPTY_CALL:
             return "an empty call"
+        if work.row is SHM:
+            buffer = f"{fmt.size(work.size or 0)} of {work.algorithm} memory"
+            return f"a call with {buffer} ({', '.join(work.words)})"
         parts = [work.workload] * (work.row is not ONESHOT)
         parts += [self.title(work.algorithm)] * (work.algorithm != NONE)
         parts += [word for word in work.words if word != NONE]
