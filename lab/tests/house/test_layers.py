@@ -7,6 +7,7 @@ import sys
 import tomllib
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -222,11 +223,16 @@ def test_a_use_against_the_order_is_found(
         assert said == ([f"{wrong}, which doesn't stand below it"] if wrong else [])
 
 
+@cache
+def nodes(file: Path) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+
+
 def test_what_is_installed_is_what_is_imported() -> None:
     """The packages that pyproject.toml asks for at run time: all that are needed, and no other."""
     imported_packages = set()
     for file in (paths.root() / PACKAGE).rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in nodes(file):
             if isinstance(node, ast.Import):
                 imported_packages |= {alias.name.split(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom):
@@ -245,7 +251,7 @@ def test_a_class_name_means_one_thing() -> None:
     """No public class of the package has its name twice: a reader who meets it knows which."""
     places_of: dict[str, list[str]] = {}
     for file in sorted((paths.root() / PACKAGE).rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in nodes(file):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places_of.setdefault(node.name, []).append(f"{file.name}:{node.lineno}")
     assert {name: where for name, where in places_of.items() if len(where) > 1} == {}

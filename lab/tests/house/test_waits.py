@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -122,8 +123,13 @@ def c_faults(text: str) -> Iterator[tuple[str, int, str]]:
         before = line
 
 
-def faults() -> Iterator[tuple[str, str]]:
-    """Yields the place, FILE::FUNCTION, and a sentence for each fault in the tests of all rooms."""
+@cache
+def faults() -> tuple[tuple[str, str], ...]:
+    """Returns the place, FILE::FUNCTION, and a sentence for each fault in the rooms' tests."""
+    return tuple(_faults())
+
+
+def _faults() -> Iterator[tuple[str, str]]:
     for file in sorted(paths.root().glob("*/tests/**/*")):
         name = str(file.relative_to(paths.root()))
         scan = {".py": python_faults, ".c": c_faults, ".h": c_faults}.get(file.suffix)
