@@ -44,16 +44,18 @@ def environment(tmp_path: Path) -> dict[str, str]:
     return {**os.environ, "AGAIN_OUT": out, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
 
-def command(tmp_path: Path, *words: str, times: int = 3) -> list[str]:
+def command(tmp_path: Path, *words: str, times: int = 3, load: int = 1) -> list[str]:
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     pytest_here = [sys.executable, "-m", "pytest", "-c", str(tmp_path / "pytest.ini")]
-    given = ["--times", str(times), "--load", "1", "--tests", " ".join(words), "--"]
+    given = ["--times", str(times), "--load", str(load), "--tests", " ".join(words), "--"]
     return [sys.executable, str(AGAIN), *given, *pytest_here, "-p", "no:cacheprovider"]
 
 
-def again(tmp_path: Path, *words: str, times: int = 3) -> subprocess.CompletedProcess[str]:
+def again(
+    tmp_path: Path, *words: str, times: int = 2, load: int = 0
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        command(tmp_path, *words, times=times),
+        command(tmp_path, *words, times=times, load=load),
         env=environment(tmp_path),
         capture_output=True,
         text=True,
@@ -70,7 +72,7 @@ def pids_of(line: str) -> list[int]:
 
 def test_it_counts_how_often_each_test_failed(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(SOMETIMES)
-    done = again(tmp_path, str(tmp_path / "test_it.py"))
+    done = again(tmp_path, str(tmp_path / "test_it.py"), times=3, load=1)
     assert done.returncode == 1, done.stdout + done.stderr
     lines = done.stdout.splitlines(keepends=True)
     assert [line.strip() for line in lines[1:4]] == [
@@ -88,14 +90,14 @@ def test_it_counts_how_often_each_test_failed(tmp_path: Path) -> None:
 
 def test_all_that_hold_is_status_0_and_a_selection_is_pytests(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(SOMETIMES)
-    done = again(tmp_path, str(tmp_path / "test_it.py"), "-k", "holds", times=2)
+    done = again(tmp_path, str(tmp_path / "test_it.py"), "-k", "holds")
     assert (done.returncode, done.stdout.splitlines()[-1].strip()) == (0, "1 test: failed 0 of 2")
 
 
 def test_a_c_test_is_named_by_its_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # As from make: the Makefile of host/tests has a TESTS of its own.
     monkeypatch.setenv("MAKEFLAGS", " -- TESTS=host/tests/test_prng.c")
-    done = again(tmp_path, "host/tests/test_prng.c", times=2)
+    done = again(tmp_path, "host/tests/test_prng.c")
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.fullmatch(r"  [1-9]\d* tests: failed 0 of 2", done.stdout.splitlines()[-1])
 

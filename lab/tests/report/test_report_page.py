@@ -19,28 +19,38 @@ WIDTHS = (390, 768, 1440)
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    crowded = (0, 55, 56, 64, 1024, 4096, 8192, 16384, 65536, 524288, 1048576)
+    return written(tmp_path_factory.mktemp("page"), crowded)
+
+
+@pytest.fixture(scope="module")
+def short_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What axe-core sees to is in a few rows as in many."""
+    return written(tmp_path_factory.mktemp("short"), (0, 64, 4096, 1048576))
+
+
+def written(folder: Path, sizes: tuple[int, ...]) -> Path:
     """With every kind of block: an incomplete run with a failure, and one of starts beside it."""
     one_algorithm = ("sha256",)
-    crowded = (0, 55, 56, 64, 1024, 4096, 8192, 16384, 65536, 524288, 1048576)
     patch = pytest.MonkeyPatch()
-    patch.setattr(synthetic, "SIZES", crowded)
+    patch.setattr(synthetic, "SIZES", sizes)
     records = Synthetic(samples=6, counter=1.0, algorithms=one_algorithm).records()[:-1]
     records.append({"type": "fail", "case": "oneshot/sha256/c/64", "reason": "wrong digest"})
     one = run_from(records)
     other = Synthetic(seed=2, board="other", starts=2, samples=6, algorithms=one_algorithm)
     two = other.run()
     patch.undo()
-    return run_page.write(run_page.make([one, two]), tmp_path_factory.mktemp("page"))
+    return run_page.write(run_page.make([one, two]), folder)
 
 
 @pytest.mark.parametrize(("width", "dark"), [(390, True), (1440, False)])
 def test_axe_core_has_no_objection(
-    chromium: browser.Browser, page: Path, width: int, dark: bool
+    chromium: browser.Browser, short_page: Path, width: int, dark: bool
 ) -> None:
-    chromium.show(page, width=width, dark=dark)
+    chromium.show(short_page, width=width, dark=dark)
     chromium.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = true)")
     assert chromium.axe() == []
-    assert chromium.requests == [page.as_uri()]
+    assert chromium.requests == [short_page.as_uri()]
     assert chromium.complaints == []
     assert chromium.evaluate("document.documentElement.scrollWidth") <= width
 
