@@ -20,7 +20,9 @@ from teemark.measure import memory as outside
 from teemark.measure.memory import Taken
 from teemark.measure.watching import Program
 from teemark.plan.file import CaseLine, load_plan
+from teemark.run import reader
 from teemark.trace.memory import GRANULE, TaMemory
+from teemark.wording import fmt
 
 pytestmark = [pytest.mark.board, pytest.mark.long(120), pytest.mark.timeout(1800)]
 
@@ -149,6 +151,25 @@ def test_a_program_as_it_is_takes_stack_and_memory(
     assert taken.more("after", "Physical TA memory") == 0
     (ta,) = measured.tas or ()
     assert 0 < ta.stack < ta.stack_size
+
+
+def test_a_run_of_a_new_ta_says_how_much_of_its_stack_and_heap_it_used(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Recorded on a boot of its own, it is in the run, in its report and in the short answer."""
+    folder, out = tmp_path / "my_ta", tmp_path / "run"
+    assert cli.run(["new-ta", str(folder)]) == 0
+    asked = ("--only", "increment", "--board", "qemu-v8-icount", "-o", str(out))
+    assert cli.run(["run", "--ta", str(folder), *asked]) == 0
+    header = reader.read(out).header
+    assert header is not None
+    took = header.ta_memory
+    assert took is not None
+    assert 0 < took.stack < took.stack_size
+    assert took.heap is not None
+    said = f"Your TA used {took.stack} of its {took.stack_size} bytes of stack"
+    assert said in capfd.readouterr().out.replace(fmt.THIN, "")
+    assert said in (out / "report.md").read_text().replace(fmt.THIN, "")
 
 
 def test_the_command_says_how_much_of_a_ta_is_used(

@@ -12,7 +12,7 @@ import click
 from teemark.base import paths, shutdown
 from teemark.base.console import say, working
 from teemark.base.console import terminal as text_terminal
-from teemark.base.errors import BoardError, UsageMistake
+from teemark.base.errors import BoardError, TeemarkError, UsageMistake
 from teemark.boards import (
     Board,
     LabgridBoard,
@@ -24,7 +24,7 @@ from teemark.boards import (
     open_board,
     own_ta,
 )
-from teemark.boards.own_ta import Built
+from teemark.boards.own_ta import Built, OwnTa
 from teemark.cli import common
 from teemark.cli.common import json_option, option, several, subcommand
 from teemark.cli.runs import low_high
@@ -37,7 +37,7 @@ from teemark.measure.side_by_side import Child
 from teemark.page import terminal
 from teemark.plan import check as plan_check
 from teemark.plan.file import Plan, select_cases
-from teemark.run import reader
+from teemark.run import reader, records
 from teemark.run.reader import RUN_FILE, RunData, stands_for
 from teemark.run.writer import check_free, directory_for, point_latest
 from teemark.studies.answers import answers
@@ -159,9 +159,14 @@ def command(
     say(f"{plan.name} on {target.name}: {what}")
     options = ["--trace-events"] * trace_events + ["--pkcs11-keep"] * pkcs11_keep
     options += ["--pkcs11-module", module] if module else []
-    limit_s = limit_minutes * 60 if limit_minutes else None
     built = own_ta.build_for(ta, plan.ta, target)
-    how = {"options": options, "limit_s": limit_s, "before": resume, **source}
+    how: dict[str, Any] = {
+        **source,
+        "options": options,
+        "limit_s": limit_minutes * 60 if limit_minutes else None,
+        "before": resume,
+        "ta_memory": _ta_memory(names[0], ta, plan),
+    }
     outcome = _measure(target, plan, out, starts, built, **how)
     if isinstance(target, LabgridBoard) and _hung(outcome, target):
         outcome = _measure(target, plan, out, starts, built, **how)
@@ -174,6 +179,20 @@ def command(
     finally:
         _tell(outcome, run, plan, target)
     return 0 if run.as_asked else 1
+
+
+def _ta_memory(board: str, ta: OwnTa | None, plan: Plan) -> records.StackAndHeap | None:
+    """Returns the stack and heap that the user's TA takes, if a boot of its own can tell; a failure
+    is said, and the run goes on."""
+    if ta is None:
+        return None
+    from teemark.exact import memory, record  # takes half a second
+
+    try:
+        return memory.of_ta(config.find(board), record.Own(ta, plan))
+    except TeemarkError as error:
+        say(f"teemark: the TA's stack and heap aren't known: {error.message}")
+        return None
 
 
 def _hung(outcome: Outcome, board: LabgridBoard) -> bool:

@@ -26,6 +26,7 @@ from teemark.measure import watching
 from teemark.measure.memory import Taken
 from teemark.measure.watching import Program, Ran
 from teemark.plan.file import CaseLine
+from teemark.run import records
 from teemark.trace import memory as accesses
 from teemark.trace.memory import GRANULE, TaMemory
 
@@ -85,6 +86,18 @@ def measure(
             if least and ta is not None and uuid is not None:
                 measured = replace(measured, least=_least(board, measured, cases, ta, uuid))
     return measured
+
+
+def of_ta(file: BoardFile, own: Own) -> records.StackAndHeap | None:
+    """Returns what the user's TA takes in a call of each case of the plan; None on a board that
+    doesn't count instructions, and if QEMU's plugin saw none of its code."""
+    if own.ta is None or not _counts(file):
+        return None
+    seen = measure(file, own.plan.cases, (), own, least=False).tas or ()
+    for memory in (memory for memory in seen if memory.name == own.ta.name):
+        heap = {"heap": memory.heap, "heap_size": memory.heap_size}
+        return records.StackAndHeap(stack=memory.stack, stack_size=memory.stack_size, **heap)
+    return None
 
 
 def of_program(file: BoardFile, program: Program, directory: Path) -> tuple[Measured, Ran]:

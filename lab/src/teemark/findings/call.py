@@ -21,9 +21,34 @@ from teemark.findings.ground import (
 from teemark.model.decide import above, any_above
 from teemark.model.models import Cost
 from teemark.model.stats import CaseStats, Estimate, estimate, exactly
+from teemark.trace.memory import STACK_LEFT
 from teemark.wording import fmt
 
 RPC = 2.0  # A query slower than this many queries inside the TEE is taken for an RPC
+
+
+def stack_and_heap(ground: Ground) -> Finding | None:
+    """Says how much of its stack and heap the user's TA took, as its run's header has it."""
+    header = ground.run.header
+    if header is None or (memory := header.ta_memory) is None:
+        return None
+    claim = f"Your TA used {fmt.count(memory.stack)} of its {fmt.count(memory.stack_size)} bytes "
+    claim += "of stack"
+    if memory.heap is not None and memory.heap_size is not None:
+        claim += f", and {fmt.count(memory.heap)} of its {fmt.count(memory.heap_size)} of heap"
+    left = 1 - memory.stack / memory.stack_size
+    scarce = left < STACK_LEFT
+    if scarce:
+        claim += f": {fmt.share(max(left, 0))} of the stack is left"
+    return Finding(
+        key="ta-stack",
+        topic="answer",
+        severity="caution" if scarce else "note",
+        claim=f"{claim}.",
+        evidence="By every access to memory in a call of each case, on a boot of its own.",
+        remedy="Raise TA_STACK_SIZE: other input may take more." if scarce else "",
+        figures=(Figure("of the stack left", left, "share"),),
+    )
 
 
 def empty_call(ground: Ground) -> Finding | None:

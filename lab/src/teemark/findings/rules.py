@@ -21,6 +21,7 @@ RULES: tuple[Rule, ...] = (
     keys.post_quantum,
     keys.says_and_does,
     call.empty_call,
+    call.stack_and_heap,
     crypto.inside_and_outside,
     crypto.with_instructions,
     trust.published_key,

@@ -87,9 +87,10 @@ def header(
     *,
     commit: records.Commit | None = None,
     labels: Mapping[str, str] | None = None,
+    ta_memory: records.StackAndHeap | None = None,
 ) -> records.Run:
     """Returns the first record of a run; `commit` and `labels` name the source that is measured
-    (teemark.measure.origin)."""
+    (teemark.measure.origin), `ta_memory` is what the user's TA took."""
     return records.Run(
         schema=records.SCHEMA,
         teemark=full_version(),
@@ -111,6 +112,7 @@ def header(
         commit=commit,
         labels=dict(labels or {}),
         firmware=board.firmware,
+        ta_memory=ta_memory,
     )
 
 

@@ -6,10 +6,8 @@ from collections.abc import Iterator
 from teemark.exact.memory import Measured
 from teemark.measure.memory import Taken
 from teemark.page.blocks import Block, Paragraph, Table, left, right
-from teemark.trace.memory import TaMemory
+from teemark.trace.memory import STACK_LEFT, TaMemory
 from teemark.wording import fmt
-
-STACK_LEFT = 0.1  # A stack of which a smaller share than this was never used is named as a finding
 
 _MOST = 512  # Sessions at which teebench stops opening more
 

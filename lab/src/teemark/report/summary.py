@@ -33,7 +33,7 @@ def show(subject: "Subject") -> None:
     """Prints the summary to stdout, in plain text if that is no terminal."""
     console = text_terminal()
     for finding in subject.found("answer"):
-        paragraph(console, f"• {finding.headline}")
+        paragraph(console, f"{'•' if finding.severity == 'note' else '!'} {finding.headline}")
     table = _keys(subject) or _table(subject)
     terminal.show(
         console, [*([table] if table is not None else ()), *call_tables(subject, brief=True)]

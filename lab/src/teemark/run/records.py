@@ -80,6 +80,16 @@ class Firmware(Struct, frozen=True, kw_only=True):
     commit: Annotated[Commit | None, says("of the source tree at boot; null: no repository")] = None
 
 
+class StackAndHeap(Struct, frozen=True, kw_only=True):
+    """The most bytes that the user's TA took in a call of each case, by every access to memory on a
+    boot of its own. Null: its heap isn't known, for it has no symbols."""
+
+    stack: Count
+    stack_size: Annotated[Positive, says("TA_STACK_SIZE, and what OP-TEE's framework adds")]
+    heap: Count | None = None
+    heap_size: Annotated[Positive | None, says("TA_DATA_SIZE")] = None
+
+
 class Run(Record, frozen=True, kw_only=True, tag="run"):
     """First line of a run made by `teemark run`: what was asked for, and of which board."""
 
@@ -101,6 +111,9 @@ class Run(Record, frozen=True, kw_only=True, tag="run"):
     commit: Annotated[Commit | None, says("what was measured; null: unknown")] = None
     labels: Annotated[dict[str, str], says("by the user: --label KEY=VALUE")] = {}
     firmware: Annotated[tuple[Firmware, ...], says("of a virtual board")] = ()
+    ta_memory: Annotated[
+        StackAndHeap | None, says("of the user's own TA, where it was recorded")
+    ] = None
 
 
 class Start(Record, frozen=True, kw_only=True, tag="start", omit_defaults=True):
