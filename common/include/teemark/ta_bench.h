@@ -16,6 +16,10 @@
 #define TA_BENCH_UUID \
 	{ 0x0b7c9a52, 0x31f4, 0x4e0d, \
 	  { 0xa8, 0x66, 0x5d, 0x90, 0x2c, 0xe1, 0x74, 0x3b } }
+/* The same TA with a single instance for all its sessions, for the workload `parallel`. */
+#define TA_BENCH_SINGLE_UUID \
+	{ 0x0b7c9a52, 0x31f4, 0x4e0d, \
+	  { 0xa8, 0x66, 0x5d, 0x90, 0x2c, 0xe1, 0x74, 0x3c } }
 /* clang-format on */
 
 #define TA_BENCH_ABI 3
@@ -27,7 +31,9 @@
  * Longest ciphertext in bytes that an AEAD decrypts; longer: TEE_ERROR_BAD_PARAMETERS. The TA
  * decrypts in its own memory, and more memory would make every call slower.
  */
+#ifndef TA_BENCH_AE_DECRYPT_MAX
 #define TA_BENCH_AE_DECRYPT_MAX (64u << 10)
+#endif
 
 /*
  * Bytes requested from each TEE_GenerateRandom(). OP-TEE fills a buffer of 4096 bytes, shared with

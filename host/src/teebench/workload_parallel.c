@@ -1,30 +1,55 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * parallel/SESSIONS/tee/THREADS: the time in which each of THREADS threads makes one call, all at
- * once. A call is an empty one, but for `open`:
+ * once. SESSIONS is how the threads share sessions, and what they call:
  *
- *   own     each thread has a session and an instance of the digest TA
- *   shared  all threads use one session with the digest TA
- *   single  each thread has a session with a TA that has one instance for all (ta/size)
- *   open    each thread opens and closes a session with the digest TA
+ *   own     each thread has a session and an instance of a TA
+ *   single  each thread has a session with a TA that has one instance for all
+ *   shared  all threads use one session
+ *
+ * alone stands for empty calls; own-digest and so on for 64 digests of nothing (SHA-256) a call,
+ * own-storage and so on for opening, reading and closing an object of 256 bytes. open and
+ * single-open open and close a session with such a TA; single-open while another one is open.
  *
  * The threads wait for each other before and after a sample, not between their calls. What differs
  * between two of the keys is what threads wait for: an instance, a session, a CPU.
  */
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include <teemark/ta_bench.h>
 #include <teemark/ta_digest.h>
 #include <teemark/ta_size.h>
 
+#include "known_answer.h"
 #include "tee_client.h"
 #include "workload.h"
 
-enum { OWN, SHARED, SINGLE, OPEN };
-static const char *const sessions[] = { "own", "shared", "single", "open", NULL };
+enum sharing { OWN, SINGLE, SHARED, SHARINGS };
+enum work { EMPTY, DIGEST, STORAGE, OPEN };
+/* In the order of SHARINGS * work + sharing. */
+static const char *const sessions[] = {
+	"own",           "single",      "shared",         "own-digest",     "single-digest",
+	"shared-digest", "own-storage", "single-storage", "shared-storage", "open",
+	"single-open",   NULL,
+};
 
-enum { THREADS_MAX = 32, SINGLE_KIB = 32 };
+enum { THREADS_MAX = 32, SINGLE_KIB = 32, DIGESTS = 64, NAME_BYTES = 32, OBJECT_BYTES = 256 };
+
+static const TEEC_UUID uuids[][SHARED] = {
+	[EMPTY] = { TA_DIGEST_UUID, TA_SIZE_UUID(SINGLE_KIB) },
+	[DIGEST] = { TA_BENCH_UUID, TA_BENCH_SINGLE_UUID },
+	[STORAGE] = { TA_BENCH_UUID, TA_BENCH_SINGLE_UUID },
+	[OPEN] = { TA_DIGEST_UUID, TA_SIZE_UUID(SINGLE_KIB) },
+};
+static const uint32_t commands[][SHARED] = {
+	[EMPTY] = { TA_DIGEST_CMD_NOP, TA_SIZE_CMD_NOP },
+	[DIGEST] = { TA_BENCH_CMD_DIGEST_PART, TA_BENCH_CMD_DIGEST_PART },
+	[STORAGE] = { TA_BENCH_CMD_STORAGE_FETCH, TA_BENCH_CMD_STORAGE_FETCH },
+};
 
 struct parallel;
 
@@ -32,30 +57,41 @@ struct caller {
 	struct parallel *all;
 	pthread_t thread;
 	struct tee_session *tee; /* NULL: it uses the first caller's */
-	struct error error;      /* of its calls in the last run */
-	uint32_t calls;          /* that succeeded in the last run */
+	TEEC_SharedMemory *shm;  /* NAME_BYTES for its object's name, then the call's result */
+	bool stored;             /* its object exists */
+	TEEC_Operation op;
+	struct error error; /* of its calls in the last run */
+	uint32_t calls;     /* that succeeded in the last run */
 };
 
 struct parallel {
 	struct caller callers[THREADS_MAX];
 	unsigned count, started;
-	int kind;
+	enum sharing sharing;
+	enum work work;
 	TEEC_UUID uuid;
-	uint32_t nop;
+	uint32_t command;
+	uint8_t want[OBJECT_BYTES];
+	size_t want_bytes;
 	pthread_barrier_t begin, end;
 	bool leave;
 	uint32_t loops;
 };
 
-static int call_once(struct parallel *all, struct tee_session *tee, struct error *err)
+static struct tee_session *session_of(struct caller *c)
 {
-	TEEC_Operation op = { 0 };
+	return c->tee ? c->tee : c->all->callers[0].tee;
+}
+
+static int call_once(struct caller *c, struct error *err)
+{
+	struct parallel *all = c->all;
 	struct tee_session *other;
 	int ret;
 
-	if (all->kind != OPEN)
-		return tee_invoke(tee, all->nop, &op, "make an empty call", err);
-	ret = tee_session_open(&other, &all->uuid, "the digest TA", err);
+	if (all->work != OPEN)
+		return tee_invoke(session_of(c), all->command, &c->op, "call the TA", err);
+	ret = tee_session_open(&other, &all->uuid, "the TA", err);
 	tee_session_close(other);
 	return ret;
 }
@@ -64,7 +100,6 @@ static void *call(void *arg)
 {
 	struct caller *c = arg;
 	struct parallel *all = c->all;
-	struct tee_session *tee = c->tee ? c->tee : all->callers[0].tee;
 
 	for (;;) {
 		pthread_barrier_wait(&all->begin);
@@ -72,34 +107,92 @@ static void *call(void *arg)
 			return NULL;
 		c->error = (struct error){ 0 };
 		for (c->calls = 0; c->calls < all->loops; c->calls++)
-			if (call_once(all, tee, &c->error))
+			if (call_once(c, &c->error))
 				break;
 		pthread_barrier_wait(&all->end);
 	}
 }
 
-/* Opens the callers' sessions: one for each, or only the first one's. */
-static int open_sessions(struct parallel *all, struct error *err)
+/* A step of an object of the bench TA, which the caller's memory names: CREATE, OPEN or another. */
+static int object_step(struct caller *c, uint32_t command, struct error *err)
 {
-	bool each = all->kind == OWN || all->kind == SINGLE;
+	TEEC_Operation op = { 0 };
+
+	if (command == TA_BENCH_CMD_STORAGE_CREATE || command == TA_BENCH_CMD_STORAGE_OPEN)
+		tee_set_memref(&op, 0, TEEC_MEMREF_PARTIAL_INPUT, c->shm, 0, NAME_BYTES);
+	if (command == TA_BENCH_CMD_STORAGE_CREATE) {
+		tee_set_memref(&op, 1, TEEC_MEMREF_PARTIAL_INPUT, c->shm, NAME_BYTES, OBJECT_BYTES);
+		tee_set_value(&op, 2, TA_BENCH_STORAGE_REE_FS, 0);
+	} else if (command == TA_BENCH_CMD_STORAGE_OPEN) {
+		tee_set_value(&op, 1, TA_BENCH_STORAGE_REE_FS, 0);
+		tee_set_type(&op, 2, TEEC_VALUE_OUTPUT);
+	}
+	return tee_invoke(session_of(c), command, &op, "store an object", err);
+}
+
+/* Makes a caller's memory and its call's parameters; for STORAGE its object, too. */
+static int make_operation(struct caller *c, struct error *err)
+{
+	struct parallel *all = c->all;
 	int ret = 0;
 
-	for (unsigned i = 0; !ret && i < (each ? all->count : 1); i++)
-		ret = tee_session_open(&all->callers[i].tee, &all->uuid, "the TA", err);
+	if (all->work != DIGEST && all->work != STORAGE)
+		return 0;
+	ret = tee_shm_alloc(session_of(c), NAME_BYTES + OBJECT_BYTES,
+			    TEEC_MEM_INPUT | TEEC_MEM_OUTPUT, &c->shm, err);
+	if (ret)
+		return ret;
+	if (all->work == DIGEST) {
+		tee_set_value(&c->op, 0, algorithm_by_name("sha256")->id, TA_BENCH_DIGEST_FINISH);
+		tee_set_value(&c->op, 1, DIGESTS, 0);
+		tee_set_memref(&c->op, 2, TEEC_MEMREF_PARTIAL_OUTPUT, c->shm, NAME_BYTES,
+			       all->want_bytes);
+		return 0;
+	}
+	snprintf(c->shm->buffer, NAME_BYTES, "teemark-parallel-%d-%u", all->sharing,
+		 (unsigned)(c - all->callers));
+	memcpy((uint8_t *)c->shm->buffer + NAME_BYTES, all->want, OBJECT_BYTES);
+	ret = object_step(c, TA_BENCH_CMD_STORAGE_CREATE, err);
+	c->stored = !ret;
+	if (!ret)
+		ret = object_step(c, TA_BENCH_CMD_STORAGE_CLOSE, err);
+	tee_set_memref(&c->op, 0, TEEC_MEMREF_PARTIAL_INPUT, c->shm, 0, NAME_BYTES);
+	tee_set_memref(&c->op, 1, TEEC_MEMREF_PARTIAL_OUTPUT, c->shm, NAME_BYTES, OBJECT_BYTES);
+	tee_set_value(&c->op, 2, TA_BENCH_STORAGE_REE_FS, 0);
 	return ret;
 }
 
 static int parallel_prepare(struct bench_case *c, struct error *err)
 {
-	static const TEEC_UUID digest = TA_DIGEST_UUID, single = TA_SIZE_UUID(SINGLE_KIB);
+	static const uint8_t nothing[1];
 	struct parallel *all = c->state;
-	int ret;
+	bool single, each;
+	int ret = 0;
 
-	all->kind = c->name;
+	all->sharing = (enum sharing)(c->name % SHARINGS);
+	all->work = (enum work)(c->name / SHARINGS);
 	all->count = (unsigned)c->part[0].number;
-	all->uuid = all->kind == SINGLE ? single : digest;
-	all->nop = all->kind == SINGLE ? (uint32_t)TA_SIZE_CMD_NOP : (uint32_t)TA_DIGEST_CMD_NOP;
-	ret = open_sessions(all, err);
+	single = all->sharing == SINGLE;
+	each = all->sharing != SHARED && all->work != OPEN;
+	all->uuid = uuids[all->work][single];
+	all->command = all->work == OPEN ? 0 : commands[all->work][single];
+	if (all->work == STORAGE) {
+		all->want_bytes = OBJECT_BYTES;
+		pool_message(all->want, OBJECT_BYTES);
+	} else if (all->work == DIGEST) {
+		const struct algorithm *sha256 = algorithm_by_name("sha256");
+
+		all->want_bytes = sha256->out_bytes;
+		ret = known_answer_digest(c->pool, c->backend, sha256, nothing, 0, all->want, NULL,
+					  err);
+	}
+	for (unsigned i = 0; !ret && i < all->count; i++) {
+		all->callers[i].all = all;
+		if (!i || each)
+			ret = tee_session_open(&all->callers[i].tee, &all->uuid, "the TA", err);
+		if (!ret)
+			ret = make_operation(&all->callers[i], err);
+	}
 	if (ret)
 		return ret;
 	if (pthread_barrier_init(&all->begin, NULL, all->count + 1) ||
@@ -108,7 +201,6 @@ static int parallel_prepare(struct bench_case *c, struct error *err)
 	for (; all->started < all->count; all->started++) {
 		struct caller *caller = &all->callers[all->started];
 
-		caller->all = all;
 		ret = pthread_create(&caller->thread, NULL, call, caller);
 		if (ret)
 			return error_set(err, -ret, "cannot start %u threads", all->count);
@@ -137,12 +229,22 @@ static int parallel_run(struct bench_case *c, uint32_t loops, uint32_t repeat, s
 static int parallel_check(struct bench_case *c, struct error *err)
 {
 	struct parallel *all = c->state;
+	int ret = 0;
 
-	for (unsigned i = 0; i < all->count; i++)
-		if (all->callers[i].calls != all->loops)
+	for (unsigned i = 0; !ret && i < all->count; i++) {
+		struct caller *caller = &all->callers[i];
+		uint8_t *result = caller->shm ? (uint8_t *)caller->shm->buffer + NAME_BYTES : NULL;
+
+		if (caller->calls != all->loops)
 			return case_wrong_result(err, "thread %u made %u of %u calls", i,
-						 all->callers[i].calls, all->loops);
-	return 0;
+						 caller->calls, all->loops);
+		if (result) {
+			ret = case_compare("thread's result", result, all->want, all->want_bytes,
+					   err);
+			memset(result, 0, all->want_bytes); /* the next run has to write it */
+		}
+	}
+	return ret;
 }
 
 static void parallel_teardown(struct bench_case *c)
@@ -158,8 +260,15 @@ static void parallel_teardown(struct bench_case *c)
 			pthread_cancel(all->callers[i].thread);
 		pthread_join(all->callers[i].thread, NULL);
 	}
-	for (unsigned i = 0; i < all->count; i++)
-		tee_session_close(all->callers[i].tee);
+	for (unsigned i = all->count; i--;) { /* the first caller's session is the others' */
+		struct caller *caller = &all->callers[i];
+
+		if (caller->stored && !object_step(caller, TA_BENCH_CMD_STORAGE_OPEN, NULL))
+			object_step(caller, TA_BENCH_CMD_STORAGE_DELETE, NULL);
+		if (caller->shm)
+			tee_shm_free(session_of(caller), caller->shm);
+		tee_session_close(caller->tee);
+	}
 }
 
 const struct workload workload_parallel = {

@@ -65,7 +65,7 @@ def test_our_tas_are_those_that_are_built() -> None:
         for text in makefiles
         if (found := re.search(r"^SIZES := (.*)$", text, re.M))
     ]
-    assert len(names) == 4
+    assert len(names) == 5
     assert {*names, *(f"6c1f9d34-2b7a-4e58-9d03-71a4e5{int(kib):06}" for kib in sizes)} == set(
         install.TAS
     )

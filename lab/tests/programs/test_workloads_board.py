@@ -56,7 +56,13 @@ CASES = {
         *(f"session/{step}/tee/none" for step in ("first-open", "open", "close")),
         *(f"session/{step}/tee/pseudo" for step in ("open", "close")),
         *(f"ta-size/{kib}/tee/none" for kib in (32, 256, 1024, 4096)),
-        *(f"parallel/{how}/tee/3" for how in ("own", "shared", "single", "open")),
+        *(
+            f"parallel/{how}{work}/tee/3"
+            for how in ("own", "shared", "single")
+            for work in ("", "-digest", "-storage")
+        ),
+        "parallel/open/tee/3",
+        "parallel/single-open/tee/3",
     ],
     "digests": [
         *(

@@ -505,7 +505,7 @@ WAITS = """\
     ("other", "session", "lock"),
     [
         (7, 7, "another call of the session 1 10.0 µs"),
-        (8, 7, "the TA's instance, or a lock in it 1 10.0 µs"),
+        (8, 7, "the TA's only instance, or another lock 1 10.0 µs"),
         (0, 0, "a lock in the TEE 1 10.0 µs"),
     ],
 )
@@ -551,7 +551,7 @@ def _asked(number: int) -> int:
     (section,) = [section for section in made if section.key == "waits"]
     (table,) = section.blocks
     assert isinstance(table, Table)
-    assert table.rows[0][:2] == ("the TA's instance, or a lock in it", fmt.count(number))
+    assert table.rows[0][:2] == ("the TA's only instance, or another lock", fmt.count(number))
     return Counted.asked
 
 

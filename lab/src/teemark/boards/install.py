@@ -20,6 +20,7 @@ from teemark.boards.transfer import DIGEST_FORM, DIGESTS, digest, digests, diges
 PROGRAMS = ("teebench", "teehash")
 TAS = (
     "0b7c9a52-31f4-4e0d-a866-5d902ce1743b",
+    "0b7c9a52-31f4-4e0d-a866-5d902ce1743c",
     "3d8e61f7-50ba-4c2d-917e-b20c6af418d5",
     "5e5b2f0c-6d0a-4b57-9c1e-3a7f41d28860",
     "8d1f60c7-5b3e-4c92-b027-e4196a53cd08",

@@ -229,23 +229,27 @@ _WAITS = {
     "supplicant": ("tee-supplicant", "fewer calls that need storage, or load TAs"),
     "lock": ("a lock in the TEE", ""),
     "session": ("another call of the session", "a session for each thread"),
-    "instance": ("the TA's instance, or a lock in it", "a TA without TA_FLAG_SINGLE_INSTANCE"),
+    "instance": (
+        "the TA's only instance, or another lock",
+        "where TA_FLAG_SINGLE_INSTANCE is set: a TA without it",
+    ),
 }
 """Words for each thing that threads wait for, and a change that shortens the wait."""
 
 
 def _lock(session: Sequence[TeeCall], longest: int, call: TeeCall, wait: Wait) -> str:
-    """Returns whether a call waited for another one of its session, or for the TA's instance. The
-    calls of the session are in the order of their beginnings, and take at most `longest` ns."""
+    """Returns whether a call waited for another one of its session, or for the TA's instance or
+    another lock. The calls of the session are in the order of their beginnings, and take at most
+    `longest` ns."""
     ends = (wait.begin - longest, wait.end)
     first, last = (bisect_left(session, ns, key=lambda other: other.begin) for ns in ends)
     beside = (other for other in session[first:last] if other is not call)
     return "session" if any(other.end > wait.begin for other in beside) else "instance"
 
 
-def _waits(ran: Ran, cost: Cost) -> Iterator[page.Block]:
-    """Yields a table of where the time of the calls went, if a call waited."""
-    waiting: dict[str, list[int]] = defaultdict(list)
+def waiting(ran: Ran) -> dict[str, list[int]]:
+    """Returns how long each wait within a call took, in ns, by its cause: a key of _WAITS."""
+    found: dict[str, list[int]] = defaultdict(list)
     sessions: dict[tuple[int, int], list[TeeCall]] = defaultdict(list)
     for call in ran.watched.calls if ran.waits else ():
         sessions[call.process, call.session].append(call)
@@ -255,9 +259,14 @@ def _waits(ran: Ran, cost: Cost) -> Iterator[page.Block]:
         for wait in waits:
             locked = wait.what == "lock" and call.session
             what = _lock(sessions[key], longest[key], call, wait) if locked else wait.what
-            waiting[what].append(wait.end - wait.begin)
+            found[what].append(wait.end - wait.begin)
+    return found
+
+
+def _waits(ran: Ran, cost: Cost) -> Iterator[page.Block]:
+    """Yields a table of where the time of the calls went, if a call waited."""
     rows = []
-    for what, ns in sorted(waiting.items(), key=lambda item: -sum(item[1])):
+    for what, ns in sorted(waiting(ran).items(), key=lambda item: -sum(item[1])):
         share = fmt.share(sum(ns) / ran.watched.inside)
         rows.append((_WAITS[what][0], fmt.count(len(ns)), cost(sum(ns)), share, _WAITS[what][1]))
     columns = (*page.left("for"), *page.right("times", "in all", "share of the time in calls"))
