@@ -8,8 +8,8 @@
 #define TA_FLAGS (TA_FLAG_EXEC_DDR | TA_FLAG_SINGLE_INSTANCE | TA_FLAG_MULTI_SESSION)
 #else
 /* Multi-instance: every session has an instance and memory of its own. */
-#define TA_UUID  TA_BENCH_UUID
-#define TA_FLAGS TA_FLAG_EXEC_DDR
+#define TA_UUID           TA_BENCH_UUID
+#define TA_FLAGS          TA_FLAG_EXEC_DDR
 #define TA_BENCH_SESSIONS 1
 #endif
 
