@@ -64,6 +64,19 @@ def test_teehash_and_a_power_cut(pi: VirtualBoard, tmp_path: Path) -> None:
     assert pi.capture(["sha256sum", "/data/file"]).text.split()[0] == digest
 
 
+def test_100_mb_are_hashed_as_by_sha256sum(pi: VirtualBoard) -> None:
+    """In chunks; in one call they are 25 times the pool of shared memory, and refused."""
+    ensure_installed(pi)
+    pi.script("dd if=/dev/urandom of=/data/large bs=1048576 count=100", timeout=600)
+    both = pi.script("sha256sum /data/large; teehash /data/large", timeout=600).text.splitlines()
+    assert both[0] == both[1]
+    whole = ["teehash", "--mode=oneshot", "--oneshot-limit=200M", "/data/large"]
+    refused = pi.capture(whole, check=False)
+    assert (refused.status, refused.text) == (1, "")
+    assert "TEE_ERROR_OUT_OF_MEMORY" in refused.complaint
+    pi.script("rm /data/large")
+
+
 def test_no_buffer_is_larger_than_the_pool_that_is_told(pi: VirtualBoard) -> None:
     ensure_installed(pi)
     most = look.machine(pi).tee.pool_bytes
