@@ -5,8 +5,7 @@
 #include <stdbool.h>
 
 /* The reason why something that needs masked instructions is skipped. */
-#define CPU_MASKED \
-	"this CPU's crypto instructions aren't used: the emulated board has none (--mask-crypto)"
+#define CPU_MASKED "this CPU's crypto instructions aren't used: OPENSSL_armcap masks them"
 
 enum cpu_feature {
 	CPU_NEON,
@@ -23,7 +22,10 @@ enum cpu_feature {
 const char *cpu_feature_name(enum cpu_feature feature);
 /* Returns true if the kernel lists the feature and it isn't masked; always false on CPUs other than ARM's. */
 bool cpu_has(enum cpu_feature feature);
-/* True masks all features but NEON: an emulator's CPU can have more than its board's. */
-extern bool cpu_masked;
+/*
+ * Returns true if OPENSSL_armcap masks all features but NEON, for our own code as for OpenSSL's: an emulator's
+ * CPU can have more than its board's.
+ */
+bool cpu_masked(void);
 /* Returns the architecture that this program was built for: "aarch64", "arm", "x86_64", … */
 const char *cpu_built_for(void);

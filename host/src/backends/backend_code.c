@@ -22,7 +22,7 @@ extern const struct backend backend_c, backend_ce;
 
 static int ce_probe(struct error *err)
 {
-	if (cpu_masked)
+	if (cpu_masked())
 		return error_skip(err, -EOPNOTSUPP, "no-ce", CPU_MASKED);
 	if (!strstr("aarch64 arm", cpu_built_for()))
 		return error_skip(err, -EOPNOTSUPP, "no-ce",

@@ -55,9 +55,9 @@ static int ta_open(struct session *s, const struct backend *self, enum backend_u
 	bool digests = use == USE_DIGESTS, ce = digests && self->code == TA_DIGEST_IMPL_CE;
 	uint32_t more =
 		0; /* digests: mask of implementations; else: longest AEAD message to decrypt */
-	int ret = ce && cpu_masked ? error_skip(err, -EOPNOTSUPP, "no-ce", CPU_MASKED) :
-				     ta_session_open(digests ? &ta_digest_name : &ta_bench_name,
-						     &s->tee, &more, err);
+	int ret = ce && cpu_masked() ? error_skip(err, -EOPNOTSUPP, "no-ce", CPU_MASKED) :
+				       ta_session_open(digests ? &ta_digest_name : &ta_bench_name,
+						       &s->tee, &more, err);
 
 	if (!ret)
 		ret = tee_shm_alloc(s->tee, digests ? ALG_DIGEST_MAX_BYTES : SMALL_BYTES,

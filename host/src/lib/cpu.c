@@ -3,6 +3,7 @@
  * Sources of the bits: Linux, arch/arm64/include/uapi/asm/hwcap.h (AT_HWCAP) and
  * arch/arm/include/uapi/asm/hwcap.h (NEON in AT_HWCAP, crypto in AT_HWCAP2).
  */
+#include <stdlib.h>
 #include <sys/auxv.h>
 
 #include "cpu.h"
@@ -45,12 +46,18 @@ const char *cpu_built_for(void)
 	return BUILT_FOR;
 }
 
-bool cpu_masked;
+bool cpu_masked(void)
+{
+	const char *used = getenv(
+		"OPENSSL_armcap"); /* crypto/arm_arch.h: NEON, a timer, crypto from bit 2 on */
+
+	return used && strtoull(used, NULL, 0) < 4;
+}
 
 bool cpu_has(enum cpu_feature feature)
 {
 	unsigned char auxv = features[feature].auxv;
 
 	return auxv && getauxval(auxv) >> features[feature].bit & 1 &&
-	       !(cpu_masked && feature != CPU_NEON);
+	       (feature == CPU_NEON || !cpu_masked());
 }

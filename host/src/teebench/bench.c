@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "clock.h"
+#include "cpu.h"
 #include "marker.h"
 #include "prng.h"
 #include "records.h"
@@ -139,7 +140,8 @@ static void compare_masks(struct run *run, size_t i)
 	struct case_plan *plan = &run->plans[i];
 	const char *variable, *value;
 
-	if (!c->backend || !c->backend->mask || !plan->watched.after || !is_longest(run->cases, c))
+	if (!c->backend || !c->backend->mask || cpu_masked() || !plan->watched.after ||
+	    !is_longest(run->cases, c))
 		return;
 	variable = c->backend->mask(&value);
 	masks_compare(c->key, plan->watched.calls > 4 ? plan->watched.calls / 4 : 1, variable,

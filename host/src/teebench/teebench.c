@@ -59,8 +59,6 @@ static const char usage_text[] =
 	"                         went into the secure world, came back, and why\n"
 	"      --allow-rpmb       use an RPMB partition, which can program its key, once\n"
 	"                         and for good; without it those cases are skipped\n"
-	"      --mask-crypto      don't use the CPU's crypto instructions, which an emulator\n"
-	"                         has, but not the board that it emulates\n"
 	"      --check            look for mistakes in the cases, and run none\n"
 	"  -l, --list             what this machine can run, and why not the rest\n"
 	"  -m, --machine          the facts of this machine, as JSON\n"
@@ -100,7 +98,6 @@ enum kind {
 	NO_FLAG,
 	HELP,
 	VERSION,
-	MASK,
 	TEXT = OPTION_WITH_ARGUMENT,
 	NUMBER, /* up to .max, stored times .scale */
 	CASE_OPTION,
@@ -127,7 +124,6 @@ static const struct option_row rows[] = {
 	{ "no-evidence", NO_FLAG, .at = SETTING(evidence) },
 	{ "trace-events", FLAG, .at = SETTING(trace_events) },
 	{ "allow-rpmb", FLAG, .at = ARGUMENT(allow_rpmb) },
-	{ .name = "mask-crypto", .kind = MASK },
 	{ "check", FLAG, .at = ARGUMENT(check) },
 	{ "open-tas", FLAG, .at = ARGUMENT(open_tas) },
 	{ "memory", FLAG, .at = ARGUMENT(memory) },
@@ -184,20 +180,6 @@ static int set_number(const struct option_row *row, const char *text, uint64_t *
 	return ret;
 }
 
-/* Hides the CPU's crypto instructions from libraries by their variables, before these are loaded. */
-static void mask_crypto(void)
-{
-	const char *variable, *value;
-
-	for (size_t i = 0; backends[i]; i++) {
-		if (!backends[i]->mask)
-			continue;
-		variable = backends[i]->mask(&value);
-		setenv(variable, value, 1);
-	}
-	cpu_masked = true;
-}
-
 static int take(const struct option_row *row, const char *text, struct arguments *a,
 		struct error *err)
 {
@@ -218,9 +200,6 @@ static int take(const struct option_row *row, const char *text, struct arguments
 				    &a->settings.defaults, err);
 	case MODULE:
 		pkcs11_module(text);
-		break;
-	case MASK:
-		mask_crypto();
 		break;
 	case HELP:
 		fputs(usage_text, stdout);

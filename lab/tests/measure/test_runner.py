@@ -99,17 +99,6 @@ def test_rpmb_is_allowed_by_the_board_file_alone(
     assert ("--allow-rpmb" in (tmp_path / "said").read_text().split()) is rpmb
 
 
-@pytest.mark.parametrize("masks", [False, True])
-def test_a_board_whose_cpu_has_too_much_hides_it(
-    board: FakeBoard, tmp_path: Path, *, masks: bool
-) -> None:
-    board.teebench += ("--mask-crypto",) * masks
-    teebench(board.programs, f'echo "$@" >"{tmp_path}/said"\nexit 1\n')
-    with pytest.raises((CommandFailed, DataError)):
-        runner.measure(board, PLAN, tmp_path / "run", Recorder())
-    assert ("--mask-crypto" in (tmp_path / "said").read_text().split()) is masks
-
-
 def test_dropped_connection_keeps_what_came(board: FakeBoard, tmp_path: Path) -> None:
     teebench(board.programs, f'head -n 300 "{board.programs}/output"; printf \'{{"ty\'; exit 255')
     outcome = runner.measure(board, PLAN, tmp_path / "run", Recorder())

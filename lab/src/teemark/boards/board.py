@@ -49,8 +49,6 @@ class Board(Carrier):
     """True if QEMU plays the board: its timings are not those of silicon."""
     deterministic = False
     """True if the board's clock counts instructions."""
-    teebench: tuple[str, ...] = ("teebench",)
-    """The program and the options that it needs on this board."""
 
     def __init__(self, file: BoardFile, endpoint: Endpoint) -> None:
         super().__init__(file.name, file.config, endpoint)

@@ -70,7 +70,7 @@ class VirtualBoard(Board):
         self.recipe = file.config
         self.deterministic = self.recipe.icount
         if self.recipe.system == RPI3:  # QEMU's CPU has crypto instructions, a Pi's has none
-            self.teebench, self.environment = ("teebench", "--mask-crypto"), ("OPENSSL_armcap=1",)
+            self.environment = ("OPENSSL_armcap=1",)
         self.images = Images(paths.vboard())
         self.keep = keep
         self.plugin = plugin

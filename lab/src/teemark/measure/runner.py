@@ -266,7 +266,7 @@ class _Attempt:
         lines = case_lines(self.plan.cases).encode()
         # The board file can allow teebench an action that is off by default.
         allowed = ["--allow-rpmb"] if self.board.config.rpmb else []
-        argv = [*self.board.teebench, *allowed, *self.options]
+        argv = [PROGRAM, *allowed, *self.options]
         run = self._stream
         if self.board.deterministic:
             self.watcher.quiet()
