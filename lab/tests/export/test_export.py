@@ -1,40 +1,27 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Exports keep every sample, and stay readable by the tools they are for."""
 
-import contextlib
 import csv
 import io
 import json
 import re
-import shutil
-import subprocess
-import urllib.request
-from collections.abc import Iterator
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from xml.etree import ElementTree as ET
 
 import jsonschema
 import msgspec
-import prometheus_client.parser
 import pytest
-from click.testing import CliRunner, Result
 from prometheus_client import Metric
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-import sshserver
 import teemark
 from synthetic import Synthetic, run_from, write
-from teemark.base.errors import TeemarkError, UsageMistake
+from teemark.base.errors import TeemarkError
 from teemark.base.sanitize import harmless_cell
-from teemark.cli import main as cli
 from teemark.export import FORMATS, Format, junit, medians, tidy_csv
-from teemark.run import reader
 from teemark.run.reader import RunData, parse
 from teemark.run.records import Commit, Fail, Skip
-from waiting import until
 
 
 @pytest.fixture(scope="module")
@@ -253,94 +240,6 @@ def test_openmetrics_is_read_by_prometheus(run: RunData) -> None:
     assert (about.type, info.labels["label_compiler"]) == ("gauge", 'gcc "12"')
 
 
-@pytest.fixture(scope="module")
-def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Debian's prometheus-pushgateway on the loopback."""
-    program = shutil.which("prometheus-pushgateway")
-    if program is None:
-        pytest.skip("there is no prometheus-pushgateway (apt install prometheus-pushgateway)")
-    address = f"127.0.0.1:{sshserver.free_port()}"
-    log = tmp_path_factory.mktemp("gateway") / "log"
-    with log.open("wb") as said:
-        argv = [program, f"--web.listen-address={address}"]
-        process = subprocess.Popen(argv, stdout=said, stderr=said)
-    try:
-
-        def ready() -> bool:
-            assert process.poll() is None, log.read_text()
-            with contextlib.suppress(OSError), urllib.request.urlopen(f"http://{address}/-/ready"):
-                return True
-            return False
-
-        until("the gateway", ready)
-        yield f"http://{address}"
-    finally:
-        process.terminate()
-        process.wait()
-
-
-def export(*words: str) -> Result:
-    return CliRunner().invoke(cli.cli, ["export", *words], standalone_mode=False)
-
-
-def kept(gateway: str) -> dict[tuple[str, ...], float]:
-    """Returns what the gateway serves: values by metric, board, plan and case."""
-    with urllib.request.urlopen(f"{gateway}/metrics") as answer:
-        families = list(
-            prometheus_client.parser.text_string_to_metric_families(answer.read().decode())
-        )
-    return {
-        (one.name, *(one.labels.get(name, "") for name in ("board", "plan", "case"))): one.value
-        for family in families
-        for one in family.samples
-        if one.name.startswith("teemark")
-    }
-
-
-def test_a_push_gateway_has_the_last_run_of_each_board_and_plan(
-    gateway: str, run: RunData, tmp_path: Path
-) -> None:
-    few = Synthetic(board='a "b" /', algorithms=("sha256",), samples=6)
-    path = str(few.write(tmp_path / "one"))
-    done = export(path, "-f", "openmetrics", "--push", gateway)
-    assert (done.exception, done.stdout) == (None, "")
-    metric, plan = "teemark_call_seconds", few.plan
-    found = kept(gateway)
-    assert found["teemark_run_info", few.board, plan, ""] == 1
-    made = {one.name: one for one in parsed(medians.openmetrics(reader.read(Path(path))))}[metric]
-    for sample in made.samples:
-        assert found[metric, few.board, plan, sample.labels["case"]] == sample.value
-    other = Synthetic(board="other", algorithms=("sha256",), samples=6).write(tmp_path / "other")
-    empty = few.records()
-    gone = "oneshot/sha256/tee/64"
-    fewer = write([one for one in empty if one.get("case") != gone], tmp_path / "fewer")
-    for again in (other, fewer):
-        assert export(str(again), "-f", "openmetrics", "--push", f"{gateway}/").exception is None
-    found = kept(gateway)
-    assert (metric, few.board, plan, gone) not in found
-    assert (metric, "other", plan, gone) in found
-
-
-def test_what_is_no_push_gateway(gateway: str, tmp_path: Path) -> None:
-    path = str(Synthetic(algorithms=("sha256",), samples=6).write(tmp_path))
-    words = [path, "-f", "openmetrics", "--push"]
-    assert "can't be reached" in str(export(*words, "http://127.0.0.1:1").exception)
-    assert "takes no metrics: 404" in str(export(*words, f"{gateway}/wrong").exception)
-    assert "is no address" in str(export(*words, f"file://{tmp_path}").exception)
-    assert "csv can't be sent" in str(export(path, "-f", "csv", "--push", gateway).exception)
-    file = tmp_path / "too"
-    assert export(*words, gateway, "-o", str(file)).return_value == 0
-    assert file.read_text().endswith("# EOF\n")
-
-
-def test_no_address_is_a_mistake_on_the_command_line(tmp_path: Path) -> None:
-    path = str(Synthetic(algorithms=("sha256",), samples=6).write(tmp_path))
-    for form in ("openmetrics", "bmf"):
-        for wrong in ("http://[::1", "http://:x", "http:///p", "http://", "https://[x]/p"):
-            error = export(path, "-f", form, "--push", wrong).exception
-            assert isinstance(error, UsageMistake), (wrong, error)
-
-
 def test_a_text_that_a_spreadsheet_would_compute_is_no_formula(run: RunData) -> None:
     assert run.header is not None
     board = '=HYPERLINK("http://x";"a")'
@@ -373,79 +272,6 @@ NEW_RUN = {  # as Bencher publishes it: POST /v0/run (bencher.dev/docs/api/run/r
         },
     },
 }
-
-
-@pytest.fixture
-def bencher() -> Iterator[tuple[str, list[tuple[str, str | None, bytes]]]]:
-    """A stand-in for Bencher's server: it answers as its API says, and keeps what came: path, key
-    and body. A project `moved` leads to another host name."""
-    came: list[tuple[str, str | None, bytes]] = []
-
-    class Api(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            came.append((self.path, self.headers["Authorization"], body))
-            asked = json.loads(body)
-            if asked["project"] == "moved":
-                self.send_response(302)
-                self.send_header("Location", f"http://localhost:{server.server_port}/elsewhere")
-                self.end_headers()
-                return
-            try:
-                jsonschema.validate(asked, NEW_RUN, format_checker=jsonschema.FormatChecker())
-                for one in asked["results"]:
-                    jsonschema.validate(json.loads(one), BMF)
-                status = 201 if self.headers["Authorization"] == "Bearer secret" else 401
-            except jsonschema.ValidationError as error:
-                status, said = 400, error.message
-            else:
-                said = "{}" if status == 201 else "who are you?"
-            self.send_response(status)
-            self.end_headers()
-            self.wfile.write(said.encode())
-
-        def do_GET(self) -> None:
-            came.append((self.path, self.headers["Authorization"], b""))
-            self.send_error(404)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Api)
-    Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}", came
-    server.shutdown()
-    server.server_close()
-
-
-def test_bencher_takes_a_run_with_its_commit(
-    bencher: tuple[str, list[tuple[str, str | None, bytes]]],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The key goes to that server alone, also where that one leads elsewhere."""
-    server, came = bencher
-    commit = {"hash": "0f" * 20, "branch": "main", "dirty": False}
-    made = Synthetic(algorithms=("sha256",), samples=6)
-    path = str(write([made.records()[0] | {"commit": commit}, *made.records()[1:]], tmp_path))
-    words = [path, "-f", "bmf", "--push"]
-    monkeypatch.delenv("BENCHER_API_KEY", raising=False)
-    assert "takes no metrics: 401, who are you?" in str(export(*words, f"{server}/ours").exception)
-    monkeypatch.setenv("BENCHER_API_KEY", "secret")
-    done = export(*words, f"{server}/ours/")
-    assert (done.exception, done.stdout, done.stderr) == (None, "", "")
-    where, key, body = came[-1]
-    sent = json.loads(body)
-    assert (where, key) == ("/v0/run", "Bearer secret")
-    assert (sent["project"], sent["testbed"]) == ("ours", made.board)
-    assert (sent["hash"], sent["branch"]) == (commit["hash"], "main")
-    assert sent["results"] == [medians.bmf(reader.read(Path(path)))]
-    assert "takes no metrics: 400" in str(export(*words, f"{server}/No project").exception)
-    moved = export(*words, f"{server}/moved").exception
-    assert "the server sends us to http://localhost:" in str(moved)
-    assert came[-1][:2] == ("/v0/run", "Bearer secret"), "nothing goes there, least of all the key"
-    assert "names no project" in str(export(*words, server).exception)
-    assert "can't be reached" in str(export(*words, "http://127.0.0.1:1/ours").exception)
 
 
 def test_lava_signals_have_a_result_for_every_case(run: RunData, cut: RunData) -> None:

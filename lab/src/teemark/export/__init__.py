@@ -5,7 +5,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from teemark.export import junit, medians, push, tidy_csv
+from teemark.export import junit, medians, tidy_csv
 from teemark.run.reader import RunData
 
 
@@ -13,25 +13,17 @@ class Format(NamedTuple):
     name: str
     help: str
     render: Callable[[RunData], str]
-    push: Callable[[str, RunData, str], None] | None = None  # sends `render`'s text to an address
 
 
-FORMATS: tuple[Format, ...] = (
+FORMATS = (
     Format("csv", "tidy CSV: one row for each raw sample", tidy_csv.render),
     Format("junit", "JUnit XML, for CI: one test for each case", junit.render),
-    Format(
-        "bmf", "Bencher Metric Format: medians with their intervals", medians.bmf, push.to_bencher
-    ),
+    Format("bmf", "Bencher Metric Format: medians with their intervals", medians.bmf),
     Format(
         "github-action-benchmark",
         "its JSON for customSmallerIsBetter: medians",
         medians.github_action_benchmark,
     ),
-    Format(
-        "openmetrics",
-        "OpenMetrics text, for Prometheus: medians",
-        medians.openmetrics,
-        push.to_gateway,
-    ),
+    Format("openmetrics", "OpenMetrics text, for Prometheus: medians", medians.openmetrics),
     Format("lava", "LAVA's test-case signals: medians", medians.lava),
 )
