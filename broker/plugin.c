@@ -23,7 +23,6 @@
  */
 #include <mosquitto.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core.h"
 
@@ -106,7 +105,6 @@ static int on_acl(int event, void *data, void *user)
 	struct mosquitto_evt_acl_check *e = data;
 	struct plugin *plugin = user;
 
-	(void)event;
 	if (e->access == MOSQ_ACL_SUBSCRIBE && shares(plugin, e->topic))
 		return MOSQ_ERR_ACL_DENIED;
 	if (!is_ours(plugin, e->topic))
@@ -130,7 +128,6 @@ static int on_in(int event, void *data, void *user)
 	struct mosquitto_evt_message *e = data;
 	struct plugin *plugin = user;
 
-	(void)event;
 	return !is_ours(plugin, e->topic) || tz_core_has_arrived(plugin->core, e->topic, e->payload,
 								 e->payloadlen) ?
 		       MOSQ_ERR_SUCCESS :
@@ -143,7 +140,6 @@ static int on_out(int event, void *data, void *user)
 	const void *copy = NULL;
 	void *payload = NULL;
 
-	(void)event;
 	if (!is_ours(user, e->topic))
 		return MOSQ_ERR_SUCCESS;
 	copy = copy_for(user, e->client, e->topic, e->payload, e->payloadlen);
@@ -158,8 +154,6 @@ static int report(int event, void *data, void *user)
 	const struct plugin *plugin = user;
 	const struct tz_counts *n = tz_core_counts(plugin->core);
 
-	(void)event;
-	(void)data;
 	mosquitto_log_printf(MOSQ_LOG_NOTICE,
 			     "mqtt-tz: %llu arrived, %llu refused, %llu copies (%llu "
 			     "expected), %llu denied, %llu calls",
@@ -234,8 +228,6 @@ int mosquitto_plugin_cleanup(void *user, struct mosquitto_opt *opts, int count)
 {
 	struct plugin *plugin = user;
 
-	(void)opts;
-	(void)count;
 	if (!plugin)
 		return MOSQ_ERR_SUCCESS;
 	report(0, NULL, plugin);

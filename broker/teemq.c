@@ -3,10 +3,7 @@
  * teemq manages the keys of MQTT-TZ's clients, and seals and opens single messages. Exit status: 0
  * success, 1 failure, 2 wrong command line.
  */
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "client.h"
 #include "ta.h"

@@ -16,13 +16,10 @@
  * these. With a RATE, latency counts from when a message was due, and CPU times are zeros.
  */
 #include <err.h>
-#include <errno.h>
 #include <mosquitto.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -69,13 +66,11 @@ static uint64_t cpu_of(const char *pid)
 
 static void on_subscribe(struct mosquitto *mosq, void *user, int mid, int n, const int *granted)
 {
-	(void)mosq, (void)user, (void)mid, (void)n, (void)granted;
 	atomic_fetch_add(&ready, 1);
 }
 
 static void on_connect(struct mosquitto *mosq, void *user, int rc)
 {
-	(void)user;
 	if (rc)
 		errx(1, "the broker refuses a connection");
 	mosquitto_subscribe(mosq, NULL, topic, qos);
@@ -90,7 +85,6 @@ static void on_message(struct mosquitto *mosq, void *user, const struct mosquitt
 	struct tz_opened opened;
 	struct error error = { 0 };
 
-	(void)mosq;
 	if (folder) {
 		if (tz_open(&person->client, topic, message->payload, len, plain, &opened,
 			    &error) ||

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "held.h"
 
-#include <stddef.h>
 #include <string.h>
 
 enum { FRAMES = 64 };

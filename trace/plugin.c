@@ -96,7 +96,6 @@ static void read_word(struct qemu_plugin_insn *insn, uint32_t *word)
 
 static void prepare(const struct qemu_info *info)
 {
-	(void)info;
 }
 
 #else
@@ -230,7 +229,6 @@ static void on_access(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t add
 {
 	uint64_t last = address + (1u << qemu_plugin_mem_size_shift(info)) - 1;
 
-	(void)cpu;
 	if (last >> TOUCHED_ADDRESSES)
 		return;
 	touch((uintptr_t)by | address >> TOUCHED_GRANULE);
@@ -282,7 +280,6 @@ static void write_touched(void)
 
 static void on_block(unsigned int cpu, void *index)
 {
-	(void)cpu;
 	trace.block = (uint32_t)(uintptr_t)index;
 	if (touched.wanted)
 		touched.ran[trace.block] = 1;
@@ -369,7 +366,6 @@ static void on_marker(unsigned int cpu, void *data)
 {
 	unsigned marker = (unsigned)(uintptr_t)data;
 
-	(void)cpu;
 	switch (marker) {
 	case ARM:
 	case DISARM:
@@ -430,7 +426,6 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	static const unsigned booted[] = { END, DISARM };
 	size_t n = qemu_plugin_tb_n_insns(tb);
 
-	(void)id;
 	if (trace.boot && !trace.file)
 		begin_window(BEGIN);
 	if (trace.armed)

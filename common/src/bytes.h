@@ -2,7 +2,6 @@
 /* Conversions between words and bytes, rotations, and a wipe that the compiler keeps. */
 #pragma once
 
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 

@@ -6,8 +6,6 @@
  */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include <teemark/digest.h>

@@ -5,11 +5,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/socket.h>
-#include <sys/types.h>
 
 #include "error.h"
 

@@ -5,6 +5,8 @@
  * Functions of host/ return 0 or -errno and, if they take a struct error, write the sentence into
  * it. A TEE result is kept together with its return origin, and is translated in one place
  * (error.c).
+ *
+ * Whoever includes this has the five standard headers below, and need not name them again.
  */
 #pragma once
 

@@ -2,9 +2,6 @@
 /* The kernel's crypto drivers, as /proc/crypto lists them. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "error.h"
 
 struct kernel_driver {

@@ -2,8 +2,6 @@
 /* Libraries that are opened at run time: a machine without the library can run everything else. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "error.h"
 
 struct symbol {

@@ -6,8 +6,6 @@
  */
 #pragma once
 
-#include <stdint.h>
-
 #include <teemark/ta_clock.h>
 
 #include "error.h"

@@ -95,7 +95,6 @@ TEE_Result asym_says(struct session *session, TEE_Param *params)
 {
 	const struct asym_algorithm *alg = asym_by_id(params[0].value.a);
 
-	(void)session;
 	if (!alg || !alg->tee)
 		return TEE_ERROR_NOT_SUPPORTED;
 	params[1].value.a = !TEE_IsAlgorithmSupported(alg->tee, alg->tee_curve);
@@ -209,7 +208,6 @@ TEE_Result asym_generate(struct session *session, TEE_Param *params)
 	TEE_Attribute list[ATTRIBUTES_MAX];
 	TEE_Result res = TEE_SUCCESS;
 
-	(void)params;
 	if (!asym->alg || !asym_is_private(asym->use))
 		return TEE_ERROR_BAD_STATE;
 	empty_key(asym);
@@ -263,7 +261,6 @@ TEE_Result asym_prepare(struct session *session, TEE_Param *params)
 	struct asym *asym = &session->asym;
 	TEE_Result res = TEE_SUCCESS;
 
-	(void)params;
 	if (!asym->have_key)
 		return TEE_ERROR_BAD_STATE;
 	if (asym->prepared)

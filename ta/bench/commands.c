@@ -8,7 +8,6 @@ const size_t session_bytes = sizeof(struct session);
 
 TEE_Result session_open(struct session *session)
 {
-	(void)session;
 	return TEE_SUCCESS;
 }
 
@@ -22,7 +21,6 @@ void session_close(struct session *session)
 
 static TEE_Result info(struct session *session, TEE_Param *params)
 {
-	(void)session;
 	params[0].value.a = TA_BENCH_ABI;
 	params[0].value.b = TA_BENCH_AE_DECRYPT_MAX;
 	return TEE_SUCCESS;
@@ -30,7 +28,6 @@ static TEE_Result info(struct session *session, TEE_Param *params)
 
 static TEE_Result increment(struct session *session, TEE_Param *params)
 {
-	(void)session;
 	params[0].value.a++;
 	return TEE_SUCCESS;
 }
@@ -41,7 +38,6 @@ static TEE_Result random_fill(struct session *session, TEE_Param *params)
 	size_t len = params[0].memref.size;
 	uint32_t repeat = params[1].value.a;
 
-	(void)session;
 	if (!ta_work_random_ok(repeat, len))
 		return TEE_ERROR_BAD_PARAMETERS;
 	for (uint32_t i = 0; i < repeat; i++) {
@@ -64,7 +60,6 @@ static TEE_Result ask(struct session *session, TEE_Param *params)
 	uint32_t what = params[0].value.a, times = params[0].value.b;
 	TEE_Time now = { 0 };
 
-	(void)session;
 	if (times > TA_BENCH_ASK_MAX)
 		return TEE_ERROR_BAD_PARAMETERS;
 	for (uint32_t i = 0; i < times; i++) {
@@ -102,7 +97,6 @@ static TEE_Result digest_part(struct session *session, TEE_Param *params)
 	uint8_t digest[ALG_DIGEST_MAX_BYTES] = { 0 };
 	TEE_Result res = TEE_SUCCESS;
 
-	(void)session;
 	if (!ta_work_ok(repeat, 0) || part > TA_BENCH_DIGEST_FINISH)
 		return TEE_ERROR_BAD_PARAMETERS;
 	if (!alg || alg->class != ALG_DIGEST ||

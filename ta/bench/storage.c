@@ -168,7 +168,6 @@ TEE_Result storage_delete(struct session *session, TEE_Param *params)
 {
 	TEE_Result res = TEE_SUCCESS;
 
-	(void)params;
 	if (!session->object)
 		return TEE_ERROR_BAD_STATE;
 	res = TEE_CloseAndDeletePersistentObject1(session->object);
@@ -178,7 +177,6 @@ TEE_Result storage_delete(struct session *session, TEE_Param *params)
 
 TEE_Result storage_close(struct session *session, TEE_Param *params)
 {
-	(void)params;
 	if (!session->object)
 		return TEE_ERROR_BAD_STATE;
 	object_close(session);

@@ -8,6 +8,7 @@ srcs-y += storage.c
 srcs-y += kernel.c
 srcs-y += asym.c
 
+cflags-y += -Wno-unused-parameter
 global-incdirs-y += ../../common/include
 global-incdirs-y += ../../common/src
 global-incdirs-y += ../common

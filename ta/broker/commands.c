@@ -26,14 +26,12 @@ TEE_Result session_open(struct session *session)
  */
 void session_close(struct session *session)
 {
-	(void)session;
 	if (!--broker.sessions)
 		clients_close();
 }
 
 static TEE_Result info(struct session *session, TEE_Param *params)
 {
-	(void)session;
 	params[0].value.a = TA_BROKER_ABI;
 	params[0].value.b = 0;
 	for (uint32_t row = 0; row < broker.table.used; row++)
@@ -43,7 +41,6 @@ static TEE_Result info(struct session *session, TEE_Param *params)
 
 static TEE_Result extensions(struct session *session, TEE_Param *params)
 {
-	(void)params;
 	if (!gcm_ce)
 		return TEE_ERROR_NOT_SUPPORTED;
 	session->class = gcm_ce;
@@ -54,7 +51,6 @@ static TEE_Result statistics(struct session *session, TEE_Param *params)
 {
 	TEE_Result res = check_output(&params[0], sizeof(broker.statistics));
 
-	(void)session;
 	if (!res)
 		put_output(&params[0], &broker.statistics, sizeof(broker.statistics));
 	return res;
@@ -211,7 +207,6 @@ static TEE_Result list(struct session *session, TEE_Param *params)
 	size_t len = 0;
 	TEE_Result res = check_output(&params[1], sizeof(bytes));
 
-	(void)session;
 	if (res)
 		return res;
 	while (row < broker.table.used && !broker.table.rows[row].tag)

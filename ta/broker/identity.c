@@ -26,7 +26,6 @@ TEE_Result identity(struct session *session, TEE_Param *params)
 	uint8_t public[TZ_PUBLIC_BYTES];
 	TEE_Result res = check_output(&params[0], sizeof(public));
 
-	(void)session;
 	if (!res)
 		res = identity_public(public);
 	if (!res)

@@ -8,6 +8,7 @@ srcs-y += clients.c
 srcs-y += identity.c
 srcs-y += policy.c
 
+cflags-y += -Wno-unused-parameter
 global-incdirs-y += ../../common/include
 global-incdirs-y += ../../common/src
 global-incdirs-y += ../common

@@ -70,8 +70,6 @@ TEE_Result TA_InvokeCommandEntryPoint(void *session, uint32_t id, uint32_t types
 
 TEE_Result command_nop(struct session *session, TEE_Param *params)
 {
-	(void)session;
-	(void)params;
 	return TEE_SUCCESS;
 }
 
@@ -106,7 +104,6 @@ TEE_Result TA_OpenSessionEntryPoint(uint32_t types, TEE_Param params[TEE_NUM_PAR
 	struct session *session = NULL;
 	TEE_Result res = TEE_SUCCESS;
 
-	(void)params;
 	if (types != TYPES(NONE))
 		return TEE_ERROR_BAD_PARAMETERS;
 	session = TEE_Malloc(session_bytes, TEE_MALLOC_FILL_ZERO);

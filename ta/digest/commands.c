@@ -35,8 +35,6 @@ void session_close(struct session *session)
 
 static TEE_Result info(struct session *session, TEE_Param *params)
 {
-	(void)session;
-
 	params[0].value.a = TA_DIGEST_ABI;
 	params[0].value.b = digest_impls_present();
 	return TEE_SUCCESS;

@@ -6,6 +6,7 @@ srcs-y += slot.c
 srcs-y += stack.c
 srcs-y += stack_region.c
 
+cflags-y += -Wno-unused-parameter
 global-incdirs-y += ../../common/include
 global-incdirs-y += ../common
 cppflags-y += -DBYTES_UNALIGNED_OK=0	# the kit says -mstrict-align

@@ -16,13 +16,11 @@ static TEE_Result say(TEE_Param *params, uint64_t count)
 
 static TEE_Result virtual(struct session *session, TEE_Param *params)
 {
-	(void)session;
 	return say(params, counter_virtual());
 }
 
 static TEE_Result physical(struct session *session, TEE_Param *params)
 {
-	(void)session;
 	return say(params, counter_physical());
 }
 

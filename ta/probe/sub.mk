@@ -3,5 +3,6 @@ srcs-y += entry.c
 
 srcs-y += $(call beside,$(addprefix ta/common/,command.c stateless.c))
 
+cflags-y += -Wno-unused-parameter
 global-incdirs-y += ../../common/include
 global-incdirs-y += ../common

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
 
 #include <teemark/ta_broker.h>

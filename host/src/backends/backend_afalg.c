@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The backend `afalg` computes with the kernel's crypto API, over AF_ALG sockets. */
-#include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
-#include <sys/socket.h>
 
 #include <linux/if_alg.h>
 
@@ -293,7 +289,6 @@ static int message(struct session *s, const struct keyed_job *job, uint32_t repe
 
 static size_t len_max(const struct session *s, const struct keyed_job *job)
 {
-	(void)s;
 	return in_one_request(job->alg) ? REQUEST_MAX : SIZE_MAX;
 }
 

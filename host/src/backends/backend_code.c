@@ -3,9 +3,7 @@
  * The backends `c` and `ce` run the sources that the TA also compiles (common/src), in the normal
  * world.
  */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <teemark/digest.h>
 
@@ -71,8 +69,6 @@ static int code_find(const struct session *s, const struct algorithm *alg,
 static int code_open(struct session *s, const struct backend *self, enum backend_use use,
 		     struct error *err)
 {
-	(void)use;
-	(void)err;
 	s->code = (enum digest_code)self->code;
 	return 0;
 }
@@ -107,7 +103,6 @@ static int code_digest_init(struct session *s, const struct algorithm *alg, stru
 static int code_digest_update(struct session *s, const struct buffer *in, size_t offset, size_t len,
 			      struct error *err)
 {
-	(void)err;
 	s->stream->update(&s->ctx, in->data + offset, len);
 	return 0;
 }
@@ -115,7 +110,6 @@ static int code_digest_update(struct session *s, const struct buffer *in, size_t
 static int code_digest_final(struct session *s, const struct buffer *in, size_t offset, size_t len,
 			     uint8_t *out, struct error *err)
 {
-	(void)err;
 	if (len)
 		s->stream->update(&s->ctx, in->data + offset, len);
 	s->stream->final(&s->ctx, out);

@@ -9,9 +9,6 @@
 /* Makes `calls` empty rounds of the loop in which other backends do their work. */
 static int empty_nop(struct session *session, uint32_t calls, struct error *err)
 {
-	(void)session;
-	(void)err;
-
 	for (uint32_t i = 0; i < calls; i++)
 		__asm__ volatile("" : : : "memory");
 	return 0;

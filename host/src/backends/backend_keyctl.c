@@ -5,8 +5,6 @@
  * private key is passed as PKCS #8 (RFC 5208), a public key in an X.509 certificate (RFC 5280)
  * whose signature is not checked. The kernel sets up its cipher anew in each operation.
  */
-#include <errno.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

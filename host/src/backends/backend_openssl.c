@@ -4,8 +4,6 @@
  * The prototypes it needs are declared here (manual pages EVP_DigestInit(3), EVP_EncryptInit(3),
  * HMAC(3), RAND_bytes(3)), so no OpenSSL headers are needed to build.
  */
-#include <errno.h>
-#include <string.h>
 
 #include "backend.h"
 #include "cpu.h"
@@ -84,7 +82,6 @@ static void openssl_close(struct session *s)
 static int openssl_open(struct session *s, const struct backend *self, enum backend_use use,
 			struct error *err)
 {
-	(void)self;
 	s->md_ctx = evp.md_ctx_new();
 	s->ctx = evp.ctx_new();
 	if (!s->md_ctx || !s->ctx)
@@ -272,8 +269,6 @@ static int openssl_message(struct session *s, const struct keyed_job *job, uint3
 
 static size_t openssl_len_max(const struct session *s, const struct keyed_job *job)
 {
-	(void)s;
-	(void)job;
 	return 1u << 30; /* lengths in the EVP interface are ints */
 }
 
@@ -290,7 +285,6 @@ static int openssl_step(struct session *s, const struct keyed_job *job, enum key
 static int openssl_random(struct session *s, const struct buffer *out, size_t len, uint32_t repeat,
 			  struct error *err)
 {
-	(void)s;
 	for (uint32_t i = 0; i < repeat; i++)
 		if (evp.rand_bytes(out->data, (int)len) != 1)
 			return error_set(err, -EIO, "RAND_bytes fails");

@@ -3,10 +3,8 @@
  * These backends give random bytes and nothing else: `getrandom` and `urandom` ask the kernel's
  * generator, `hwrng` a hardware source behind /dev/hwrng.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -74,7 +72,6 @@ static int open_source(struct session *s, const struct backend *self, enum backe
 	const char *path = paths[self->code];
 	uint8_t byte;
 
-	(void)use;
 	*s = (struct session){ -1, path };
 	if (self->code == GETRANDOM)
 		return getrandom(&byte, 1, GRND_NONBLOCK) == 1 ?

@@ -4,9 +4,6 @@
  * digest TA (ta/digest). `tee` also computes ciphers, MACs, random bytes and asymmetric operations
  * by the bench TA (ta/bench).
  */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 
 #include <teemark/ta_bench.h>
 #include <teemark/ta_digest.h>
@@ -272,7 +269,6 @@ static void tee_arrange(struct session *s, const struct keyed_job *job, enum key
 static int tee_step(struct session *s, const struct keyed_job *job, enum keyed_step step,
 		    struct error *err)
 {
-	(void)job;
 	return tee_invoke(s->tee, keyed_steps[step].command, &s->step, keyed_steps[step].doing,
 			  err);
 }
@@ -391,7 +387,6 @@ static int asym_generate(struct session *s, const struct asym_job *job, struct e
 {
 	TEEC_Operation op = { 0 };
 
-	(void)job;
 	return tee_invoke(s->tee, TA_BENCH_CMD_ASYM_GENERATE, &op,
 			  "generate a key pair in the bench TA", err);
 }

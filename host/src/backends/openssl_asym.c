@@ -10,8 +10,6 @@
  * converts them in ASYM_OPERATE, by a few hundred instructions. ASYM_PREPARE of a key agreement
  * imports the other side's public key, by 100,000 instructions for P-256.
  */
-#include <errno.h>
-#include <string.h>
 
 #include "openssl_asym.h"
 #include "shared_library.h"

@@ -15,11 +15,9 @@
  * status is 1 if the thread can't have its priority or its CPU, and 2 for wrong arguments.
  */
 #include <err.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>

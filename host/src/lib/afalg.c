@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
-#include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <linux/if_alg.h>

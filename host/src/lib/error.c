@@ -3,9 +3,7 @@
  * Sources of the TEE results: GlobalPlatform TEE Client API 1.0 table 4-2, TEE Internal Core API
  * 1.3 table 3-1. Origins: TEE Client API 1.0 table 4-3.
  */
-#include <errno.h>
 #include <stdarg.h>
-#include <string.h>
 
 #include "error.h"
 

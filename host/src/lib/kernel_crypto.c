@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Source of the format of /proc/crypto: Linux, crypto/proc.c. */
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "afalg.h"
 #include "kernel_crypto.h"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ta_session.h"
 
-#include <errno.h>
-#include <stdio.h>
-
 #include <teemark/ta_bench.h>
 #include <teemark/ta_digest.h>
 

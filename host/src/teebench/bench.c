@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "clock.h"
 #include "cpu.h"

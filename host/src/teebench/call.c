@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <ctype.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "call.h"
 #include "vectors.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cases.h"
 #include "kernel_crypto.h"

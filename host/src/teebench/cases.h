@@ -2,8 +2,6 @@
 /* A case line is "KEY [option=value]…"; a comment begins with # and ends with the line. */
 #pragma once
 
-#include <stdio.h>
-
 #include "workload.h"
 
 struct cases {

@@ -3,14 +3,10 @@
  * Facts that can prevent a measurement or make it meaningless, and that a shell can't tell: the
  * steps of using AF_ALG sockets, and the ways to the kernel's asymmetric ciphers.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <teemark/algorithms.h>

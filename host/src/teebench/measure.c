@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <string.h>
-
+#include "measure.h"
 #include "clock.h"
 #include "marker.h"
-#include "measure.h"
 
 enum {
 	ALIGN_TRIES = 50,

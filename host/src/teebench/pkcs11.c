@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
-#include <string.h>
-
-#include "clock.h"
 #include "pkcs11.h"
+#include "clock.h"
 #include "shared_library.h"
 
 enum { SLOTS_MAX = 64, LABEL_BYTES = 32 };

@@ -9,8 +9,6 @@
  */
 #pragma once
 
-#include <stdint.h>
-
 #include "error.h"
 
 typedef unsigned long ck;

@@ -4,7 +4,6 @@
  * to them. teebench itself finds libteec's own functions by dlsym(), and never calls these.
  */
 #include <dlfcn.h>
-#include <string.h>
 
 #include <tee_client_api.h>
 

@@ -5,10 +5,6 @@
  */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
 #include "error.h"
 
 const char *place_directory(void);

@@ -7,9 +7,6 @@
 
 #define RECORDS_SCHEMA 1 /* version of the format, docs/run-format.md */
 
-#include <stdbool.h>
-#include <sys/types.h>
-
 #include "error.h"
 #include "json.h"
 

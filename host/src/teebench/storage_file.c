@@ -3,10 +3,8 @@
  * Stores file and file-fsync: plain files in the folder TEEMARK_DIR, or else in the current one.
  * With fsync a change is on the disk before the operation ends, as in the TEE's storage.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -59,7 +57,6 @@ static int shut(struct bench_case *c, struct error *err)
 {
 	struct object *o = c->state;
 
-	(void)err;
 	for (size_t i = 0; i < OBJECTS_MAX; i++) {
 		if (o->files.fds[i] >= 0)
 			close(o->files.fds[i]);
@@ -73,7 +70,6 @@ static int forget(struct bench_case *c, uint32_t i, struct error *err)
 	const struct object *o = c->state;
 	char path[PATH_BYTES];
 
-	(void)err;
 	unlinkat(o->files.dir, path_of(o, i, false, path), 0);
 	unlinkat(o->files.dir, path_of(o, i, true, path), 0);
 	return 0;
@@ -160,7 +156,6 @@ static void file_close(struct bench_case *c)
 
 static int file_probe(struct bench_case *c, struct error *err)
 {
-	(void)c;
 	return place_probe(err);
 }
 

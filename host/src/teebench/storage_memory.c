@@ -4,9 +4,7 @@
  * allocates and fills it, reading copies it, deleting frees it. The array has no name, and doesn't
  * outlive the program.
  */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "storage.h"
 
@@ -14,7 +12,6 @@ static int forget(struct bench_case *c, uint32_t i, struct error *err)
 {
 	struct object *o = c->state;
 
-	(void)err;
 	free(o->arrays[i]);
 	o->arrays[i] = NULL;
 	return 0;
@@ -39,7 +36,6 @@ static int read_back(struct bench_case *c, uint32_t i, size_t *len, struct error
 {
 	struct object *o = c->state;
 
-	(void)err;
 	if (!o->arrays[i])
 		return -ENOENT;
 	memcpy(o->back, o->arrays[i], o->bytes);

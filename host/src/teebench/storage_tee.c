@@ -3,9 +3,7 @@
  * Stores tee-ree-fs and tee-rpmb: persistent objects of the bench TA. All cases share a session, in
  * which one object is open at a time.
  */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <teemark/ta_bench.h>
 
@@ -220,7 +218,6 @@ static int forget(struct bench_case *c, uint32_t i, struct error *err)
 	struct error why = { 0 };
 	int ret = hold(c, &why);
 
-	(void)i;
 	if (ret == -ENOENT)
 		return 0;
 	if (ret && err)
@@ -230,7 +227,6 @@ static int forget(struct bench_case *c, uint32_t i, struct error *err)
 
 static int create(struct bench_case *c, uint32_t i, struct error *err)
 {
-	(void)i;
 	return take(c, STORAGE_CREATE, err);
 }
 
@@ -239,7 +235,6 @@ static int read_back(struct bench_case *c, uint32_t i, size_t *len, struct error
 	struct object *o = c->state;
 	int ret = shut(c, err);
 
-	(void)i;
 	if (!ret)
 		ret = hold(c, err);
 	if (!ret)
@@ -256,7 +251,6 @@ static int once(struct bench_case *c, uint32_t i, struct error *err)
 {
 	struct object *o = c->state;
 
-	(void)i;
 	return call(c, o->op, &o->tee.op, err);
 }
 

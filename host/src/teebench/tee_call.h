@@ -19,7 +19,6 @@ static inline int tee_call_run(struct bench_case *c, uint32_t loops, uint32_t re
 {
 	struct tee_call *s = c->state;
 
-	(void)repeat;
 	return tee_invoke_times(s->tee, s->command, &s->op, loops, s->doing, err);
 }
 

@@ -2,8 +2,6 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "clock.h"

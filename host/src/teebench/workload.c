@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <ctype.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <teemark/ta_work.h>
 
@@ -304,8 +303,6 @@ int case_probe(struct bench_case *c, struct pool *pool, struct error *err)
 
 int case_probe_backend(struct bench_case *c, struct error *err)
 {
-	(void)c;
-	(void)err;
 	return 0;
 }
 

@@ -13,11 +13,6 @@
  */
 #pragma once
 
-#include <errno.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <teemark/algorithms.h>
 
 #include "measure.h"

@@ -22,7 +22,6 @@ static int ask_prepare(struct bench_case *c, struct error *err)
 			c->name                     ? TA_BENCH_ASK_SYSTEM_TIME :
 						      TA_BENCH_ASK_REE_TIME;
 
-	(void)err;
 	a->times = (uint32_t)c->part[0].number;
 	c->result = &a->call.op.params[1].value.a;
 	c->want = &a->times;

@@ -10,8 +10,6 @@
  * allocate, import, prepare or operate; or whole: all four, as with a key that is imported each
  * time. RSA keys include the CRT's values.
  */
-#include <errno.h>
-#include <string.h>
 
 #include <tee_client_api.h>
 

@@ -6,9 +6,7 @@
  * The return code of every call is checked. The other results are compared before anything is
  * recorded, and after every sample.
  */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "call.h"
 #include "json.h"

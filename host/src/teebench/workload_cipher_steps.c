@@ -5,8 +5,6 @@
  * `inv` times the call alone, `all` also times how the call's parameters are set. STEP whole (only
  * with `all`): the four steps, one after the other.
  */
-#include <errno.h>
-#include <string.h>
 
 #include "message_case.h"
 

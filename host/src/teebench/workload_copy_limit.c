@@ -3,7 +3,6 @@
  * copy-limit/memcpy/c/BYTES: the C library's memcpy(), which shows how fast data can be moved at
  * all; plots draw it as a limit.
  */
-#include <string.h>
 
 #include "workload.h"
 
@@ -35,7 +34,6 @@ static int copy_run(struct bench_case *c, uint32_t loops, uint32_t repeat, struc
 {
 	const struct copy *s = c->state;
 
-	(void)err;
 	for (uint32_t i = 0; i < loops; i++) {
 		for (uint32_t k = 0; k < repeat; k++) {
 			memcpy(s->to.data, s->from.data, s->from.size);

@@ -3,7 +3,6 @@
  * digest-parts/ALGORITHM/tee/PART: the cost of a digest in the TEE besides its bytes: to allocate
  * an operation and free it, to reset it, to finish it.
  */
-#include <errno.h>
 
 #include <teemark/ta_bench.h>
 

@@ -5,10 +5,8 @@
  * closing are timed, too. The files are in the kernel's page cache. teehash measures cold files,
  * and reading while hashing.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "message_case.h"

@@ -5,8 +5,6 @@
  * hello_world does. KINDs direct, refused and pseudo: see direct.h; the last two need no TA of
  * teemark's.
  */
-#include <errno.h>
-#include <string.h>
 
 #include <teemark/ta_bench.h>
 #include <teemark/ta_digest.h>

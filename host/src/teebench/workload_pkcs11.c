@@ -3,8 +3,6 @@
  * pkcs11/CALL/pkcs11/none: calls of a program to a PKCS #11 module, mostly an Init and the call
  * itself. The module is OP-TEE's libckteec, or the one that --pkcs11-module names.
  */
-#include <errno.h>
-#include <string.h>
 
 #include "clock.h"
 #include "json.h"
@@ -71,7 +69,6 @@ static uint8_t p256[] = { 6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7 };
 
 static int p11_parse(struct bench_case *c, struct error *err)
 {
-	(void)err;
 	if (actions[c->name].what == PAIR)
 		c->loops_max = 1; /* times vary: each sample is one key pair */
 	return 0;
@@ -426,7 +423,6 @@ static void p11_teardown(struct bench_case *c)
 
 static int p11_probe(struct bench_case *c, struct error *err)
 {
-	(void)c;
 	return pkcs11_probe(err);
 }
 

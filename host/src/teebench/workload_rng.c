@@ -4,10 +4,8 @@
  * a hardware source (hwrng), the kernel's crypto (afalg), OpenSSL. Of each source's first bits, about
  * half must be ones.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "clock.h"
 #include "stop.h"
@@ -121,7 +119,6 @@ static int rng_prepare(struct bench_case *c, struct error *err)
 
 static int rng_ready(struct bench_case *c, struct error *err)
 {
-	(void)err;
 	memset(c->workplace->out.data, 0, (size_t)c->bytes);
 	return 0;
 }

@@ -4,7 +4,6 @@
  * (backend c) and for the TA (ta-c), so that times differ by the world and not by the code. KERNEL:
  * memcpy, memtouch or intloop. The digests of these backends are such code, too.
  */
-#include <string.h>
 
 #include <teemark/kernels.h>
 #include <teemark/ta_bench.h>

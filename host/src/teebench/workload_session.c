@@ -13,7 +13,6 @@
  * session/STEP/tee/pseudo: the same with a pseudo TA of the TEE's core: nothing is ever loaded, and
  * no TA of teemark's is needed.
  */
-#include <errno.h>
 
 #include <teemark/ta_digest.h>
 #include <teemark/ta_size.h>

@@ -9,9 +9,7 @@
  *   registered-ro  memory that the client may only read, as a constant: it cannot be registered, so
  *                  libteec copies it at every call
  */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <teemark/ta_digest.h>
 

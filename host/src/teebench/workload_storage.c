@@ -5,10 +5,7 @@
  * leaves are made and removed untimed. open-read-close is three operations as one, in the TEE one
  * call.
  */
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <teemark/ta_bench.h>
 
@@ -145,7 +142,6 @@ static int storage_run(struct bench_case *c, uint32_t loops, uint32_t repeat, st
 		((const struct object *)c->state)->store->once;
 	int ret = 0;
 
-	(void)repeat;
 	for (uint32_t i = 0; !ret && i < loops; i++)
 		ret = once(c, i, err);
 	return ret;

@@ -3,8 +3,6 @@
  * ta-size/KIB/tee/none: an empty call to a TA with KIB KiB of data, all of which OP-TEE maps on
  * every call.
  */
-#include <errno.h>
-#include <stdio.h>
 
 #include <teemark/ta_size.h>
 

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <string.h>
-
 #include "workload.h"
 
 /* The NAMEs of all `const struct workload workload_NAME`, in the order of --list. */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
 #include <stdarg.h>
-#include <string.h>
 
 #include "json.h"
 #include "output.h"

@@ -2,11 +2,6 @@
 /* The output of sha256sum: digest lines, results of a check, messages. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
 #include <teemark/algorithms.h>
 
 #include "error.h"

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
-#include <string.h>
-
 #include "reader.h"
 #include "stop.h"
 #include "usage.h"

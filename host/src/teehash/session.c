@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "clock.h"
 #include "marker.h"

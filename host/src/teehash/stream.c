@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #include "clock.h"

@@ -11,7 +11,7 @@ TEEMARK_VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"$$/\1/p' \
 
 teemark-sources = $(patsubst $(TOP_OF_TEEMARK)/%,%,$(wildcard $(TOP_OF_TEEMARK)/host/src/$(1)/*.c))
 teemark-cflags := -std=c11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -DTEEMARK_VERSION=\"$(TEEMARK_VERSION)\" \
-	$(COMMON_CFLAGS)
+	-Wno-unused-parameter $(COMMON_CFLAGS)
 teemark-includes := $(TOP_OF_TEEMARK)/host/include $(TOP_OF_TEEMARK)/common/include
 
 # What only a CPU with crypto instructions may run.
