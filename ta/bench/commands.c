@@ -6,11 +6,6 @@
 
 const size_t session_bytes = sizeof(struct session);
 
-TEE_Result session_open(struct session *session)
-{
-	return TEE_SUCCESS;
-}
-
 void session_close(struct session *session)
 {
 	cipher_close(&session->cipher);

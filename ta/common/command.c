@@ -89,6 +89,15 @@ TEE_Result command_clock_switch(struct session *session, TEE_Param *params)
 	return TEE_SUCCESS;
 }
 
+__attribute__((weak)) TEE_Result session_open(struct session *session)
+{
+	return TEE_SUCCESS;
+}
+
+__attribute__((weak)) void session_close(struct session *session)
+{
+}
+
 TEE_Result TA_CreateEntryPoint(void)
 {
 	return TEE_SUCCESS;

@@ -69,6 +69,8 @@ handler command_nop, command_clock_switch;
 extern const struct command commands[];
 extern const size_t session_bytes;
 
+/* A TA defines these if its sessions hold more than a clock. */
+
 /* Opens a session, which is all zeros before. If it fails, session_close() isn't called. */
 TEE_Result session_open(struct session *session);
 /* Releases what the session holds, before its own memory is freed. */

@@ -24,6 +24,8 @@ static TEE_Result physical(struct session *session, TEE_Param *params)
 	return say(params, counter_physical());
 }
 
+const size_t session_bytes = sizeof(struct clock);
+
 const struct command commands[] = {
 	ROW(TA_PROBE_CMD_NOP, command_nop, NONE),
 	ROW(TA_PROBE_CMD_COUNTER_VIRTUAL, virtual, VALUE_OUT, VALUE_OUT),

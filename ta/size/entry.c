@@ -4,6 +4,8 @@
 
 #include "command.h"
 
+const size_t session_bytes = sizeof(struct clock);
+
 const struct command commands[] = {
 	ROW(TA_SIZE_CMD_NOP, command_nop, NONE),
 	{ 0 },

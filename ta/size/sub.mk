@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 srcs-y += entry.c
 
-srcs-y += $(call beside,$(addprefix ta/common/,command.c stateless.c))
+srcs-y += $(call beside,ta/common/command.c)
 
 cflags-y += -Wno-unused-parameter
 global-incdirs-y += ../../common/include
