@@ -65,27 +65,19 @@ static inline void store_be64(uint8_t *p, uint64_t x)
 	memcpy(p, &x, sizeof(x));
 }
 
-/* rol32() and ror32() rotate x by n bits, 1 … 31. */
-static inline uint32_t rol32(uint32_t x, unsigned int n)
-{
-	return x << n | x >> (32 - n);
-}
-
+/* Rotations by n bits, 1 … 31 or 1 … 63. */
 static inline uint32_t ror32(uint32_t x, unsigned int n)
 {
 	return x >> n | x << (32 - n);
-}
-
-/* rol64() and ror64() rotate x by n bits, 1 … 63. */
-static inline uint64_t rol64(uint64_t x, unsigned int n)
-{
-	return x << n | x >> (64 - n);
 }
 
 static inline uint64_t ror64(uint64_t x, unsigned int n)
 {
 	return x >> n | x << (64 - n);
 }
+
+#define rol32(x, n) ror32(x, 32 - (n))
+#define rol64(x, n) ror64(x, 64 - (n))
 
 static inline void wipe(void *p, size_t len)
 {

@@ -13,9 +13,8 @@
 
 #if defined(__aarch64__) && defined(__ARM_NEON) && \
 	(defined(__ARM_FEATURE_AES) || defined(__ARM_FEATURE_CRYPTO))
+#include "aes.h"
 #include "ce.h"
-
-#define ROUNDS 14
 
 struct key {
 	uint8_t rounds[ROUNDS + 1][16];
@@ -109,25 +108,13 @@ static uint32_t sub_word(uint32_t word)
 	return vgetq_lane_u32(vreinterpretq_u32_u8(x), 0);
 }
 
-/* Expands the key by FIPS 197, 5.2; a word's first byte is its lowest. */
 static void set_key(struct gcm_key *key, const uint8_t bytes[GCM_KEY_BYTES])
 {
 	struct key *k = (struct key *)(void *)key->bytes;
-	uint32_t words[4 * (ROUNDS + 1)], round = 1;
+	uint32_t words[AES_WORDS];
 	uint8x16_t h, power;
 
-	memcpy(words, bytes, GCM_KEY_BYTES);
-	for (int i = 8; i < 4 * (ROUNDS + 1); i++) {
-		uint32_t word = words[i - 1];
-
-		if (i % 8 == 0) {
-			word = ror32(sub_word(word), 8) ^ round;
-			round <<= 1;
-		} else if (i % 8 == 4) {
-			word = sub_word(word);
-		}
-		words[i] = words[i - 8] ^ word;
-	}
+	aes_expand(words, bytes, sub_word);
 	memcpy(k->rounds, words, sizeof(words));
 	wipe(words, sizeof(words));
 	h = power = vrbitq_u8(encrypt_block(k, vdupq_n_u8(0)));

@@ -10,10 +10,10 @@
  */
 #include <teemark/gcm.h>
 
+#include "aes.h"
 #include "bytes.h"
 
-#define ROUNDS 14
-#define LANES  UINT64_C(0x0001000100010001) /* bit 0 of each of the four blocks */
+#define LANES UINT64_C(0x0001000100010001) /* bit 0 of each of the four blocks */
 
 struct key {
 	uint16_t rounds[ROUNDS + 1][8]; /* bit slices of a block */
@@ -173,24 +173,12 @@ static uint32_t sub_word(uint32_t word)
 	return (uint32_t)q[0];
 }
 
-/* FIPS 197, 5.2. Words are little-endian. */
 static void expand(struct key *key, const uint8_t bytes[GCM_KEY_BYTES])
 {
-	uint32_t words[4 * (ROUNDS + 1)], power = 1;
+	uint32_t words[AES_WORDS];
 	uint64_t q[8] = { 0 };
 
-	memcpy(words, bytes, GCM_KEY_BYTES);
-	for (size_t i = 8; i < 4 * (ROUNDS + 1); i++) {
-		uint32_t word = words[i - 1];
-
-		if (i % 8 == 0) {
-			word = sub_word(word >> 8 | word << 24) ^ power;
-			power <<= 1;
-		} else if (i % 8 == 4) {
-			word = sub_word(word);
-		}
-		words[i] = words[i - 8] ^ word;
-	}
+	aes_expand(words, bytes, sub_word);
 	for (size_t round = 0; round <= ROUNDS; round++) {
 		memcpy(q, words + 4 * round, 16);
 		memset(q + 2, 0, sizeof(q) - 16);
@@ -236,12 +224,6 @@ static uint64_t load(const uint8_t *p)
 	return __builtin_bswap64(x);
 }
 
-static void store(uint8_t *p, uint64_t x)
-{
-	x = __builtin_bswap64(x);
-	memcpy(p, &x, sizeof(x));
-}
-
 /*
  * Sets y to (y xor block) * H, by Karatsuba's three products of 64 bits; then reduces modulo
  * x^128 + x^7 + x^2 + x + 1. GCM's bits are in the reverse order.
@@ -268,8 +250,8 @@ static void ghash(const struct key *key, uint8_t y[16], const uint8_t block[16])
 	v1 ^= v0 << 63 ^ v0 << 62 ^ v0 << 57;
 	v3 ^= v1 ^ v1 >> 1 ^ v1 >> 2 ^ v1 >> 7;
 	v2 ^= v1 << 63 ^ v1 << 62 ^ v1 << 57;
-	store(y, v3);
-	store(y + 8, v2);
+	store_be64(y, v3);
+	store_be64(y + 8, v2);
 }
 
 /* Hashes all of it, the last block filled up with zeros. */
@@ -355,14 +337,14 @@ static void tag(struct gcm_message *m, const struct gcm_key *key, uint8_t out[GC
 	uint64_t q[8] = { 0 };
 	uint8_t lengths[16];
 
-	store(lengths, m->authenticated * 8);
-	store(lengths + 8, m->crypted * 8);
+	store_be64(lengths, m->authenticated * 8);
+	store_be64(lengths + 8, m->crypted * 8);
 	ghash(of(key), m->hash, lengths);
 	memcpy(q, m->counter, 12);
 	memcpy((uint8_t *)q + 12, &first, sizeof(first));
 	encrypt(of(key), q);
-	store(out, load(m->hash) ^ __builtin_bswap64(q[0]));
-	store(out + 8, load(m->hash + 8) ^ __builtin_bswap64(q[1]));
+	store_be64(out, load(m->hash) ^ __builtin_bswap64(q[0]));
+	store_be64(out + 8, load(m->hash + 8) ^ __builtin_bswap64(q[1]));
 	wipe(q, sizeof(q));
 }
 

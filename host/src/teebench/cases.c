@@ -8,7 +8,8 @@
 
 enum { OPTIONS_MAX = 5 }; /* four of parse_option(), and the workload's own */
 
-int parse_repeats(const char *text, struct case_options *options, struct error *err)
+/* Parses the operations per call, a list such as "1,2,4,8": ascending, distinct, at least 1. */
+static int parse_repeats(const char *text, struct case_options *options, struct error *err)
 {
 	struct case_options new = *options;
 	char copy[256], *save = NULL, *item;

@@ -23,8 +23,6 @@ int cases_read(struct cases *cases, FILE *stream, const char *name,
 int cases_expand(struct cases *cases, struct error *err);
 void cases_free(struct cases *cases);
 
-/* Parses the operations per call, a list such as "1,2,4,8": ascending, distinct, at least 1. */
-int parse_repeats(const char *text, struct case_options *options, struct error *err);
 /* Parses an option of a case line ("samples=30"), or the same option of the command line. */
 int parse_option(const char *name, const char *value, struct case_options *options,
 		 struct error *err);

@@ -8,7 +8,7 @@
 
 enum { PIECE = 4 << 20 }; /* bytes transferred between two checks for a signal */
 
-const char *place_directory(void)
+static const char *place_directory(void)
 {
 	const char *dir = getenv("TEEMARK_DIR");
 

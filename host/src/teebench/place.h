@@ -7,7 +7,6 @@
 
 #include "error.h"
 
-const char *place_directory(void);
 /* Returns 0 if files can be created in the folder; err->skip is "no-directory" otherwise. */
 int place_probe(struct error *err);
 /* Returns a descriptor of the folder, or an error as place_probe() does. */

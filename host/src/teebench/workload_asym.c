@@ -628,13 +628,7 @@ USE_OF_KEY(encrypt, "a short message encrypted", "none");
 USE_OF_KEY(decrypt, "a short message decrypted", "crt|plain");
 USE_OF_KEY(encapsulate, "a secret made, and sealed for a key", "none");
 USE_OF_KEY(decapsulate, "a sealed secret opened", "none");
-
-const struct workload workload_keygen = {
-	.name = "keygen",
-	.summary = "a new key pair",
-	.parameters = "none",
-	OF_ASYM,
-};
+USE_OF_KEY(keygen, "a new key pair", "none");
 
 const struct workload workload_key_steps = {
 	.name = "key-steps",

@@ -17,7 +17,7 @@ int command_begin(struct command *command, const struct options *opt, size_t job
 
 	memset(command, 0, sizeof(*command));
 	command->opt = opt;
-	if (report_begin(&command->report, &opt->report, &settings, &err))
+	if (report_begin(&command->report, opt->report, &settings, &err))
 		return explain(&err);
 	if (settings.jobs > jobs)
 		settings.jobs = jobs;
@@ -70,7 +70,7 @@ int command_line(const struct command *command, const struct message *m, const c
 	const struct options *opt = command->opt;
 	int ret;
 
-	if (opt->report.kind == REPORT_JSON)
+	if (opt->report == REPORT_JSON)
 		return 0;
 	ret = verdict ? result_print(stdout, m->name, verdict) :
 			line_print(stdout, &opt->style, m->name, m->alg, m->digest);

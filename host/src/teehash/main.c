@@ -160,7 +160,7 @@ int main(int argc, char **argv)
 			complain("%s", err.what);
 		fputs("Try 'teehash --help' for more information.\n", stderr);
 	} else {
-		if (opt.report.kind != REPORT_NONE)
+		if (opt.report != REPORT_NONE)
 			last_words = "teehash: interrupted: no report is written\n";
 		status = run_command(&opt);
 	}

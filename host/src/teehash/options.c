@@ -85,7 +85,7 @@ static const struct option_row rows[] = {
 	{ "oneshot-limit", SIZE, .at = AT(run.stream.oneshot_limit), .max = ONESHOT_LIMIT_MAX },
 	{ "quiet", VERBOSITY, .at = AT(quiet), .check = true },
 	{ "reader", WORD, .at = AT(run.reader), .words = reader_kinds },
-	{ "report", WORD, .at = AT(report.kind), .words = report_kinds, .optional = true },
+	{ "report", WORD, .at = AT(report), .words = report_kinds, .optional = true },
 	{ "status", VERBOSITY, .at = AT(status), .check = true },
 	{ "strict", FLAG, .at = AT(strict), .check = true },
 	{ "tag", MARK, .min = MARK_TAG },
@@ -266,7 +266,7 @@ int options_parse(struct options *opt, int argc, char **argv, struct error *err)
 
 	*opt = (struct options){
 		.alg = algorithm_by_name("sha256"),
-		.report.kind = REPORT_NONE,
+		.report = REPORT_NONE,
 		.run.jobs = 1,
 		.run.session.backend = backend_by_name("tee"),
 		.run.stream.oneshot_limit = ONESHOT_LIMIT,

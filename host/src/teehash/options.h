@@ -37,7 +37,7 @@ struct options {
 	bool warn;
 	/* options that sha256sum lacks */
 	struct run_settings run;
-	struct report_settings report;
+	enum report_kind report;
 
 	char **names; /* points into argv; "-" if no file was given */
 	size_t names_count;

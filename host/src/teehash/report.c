@@ -14,7 +14,6 @@ const char *const report_kinds[] = {
 };
 
 struct report {
-	const struct report_settings *settings;
 	uint64_t begin_ns;
 	struct usage_meter meter;
 	struct usage before;
@@ -40,22 +39,21 @@ static int64_t peak_bytes(void)
 	return kib < 0 ? -1 : kib * 1024;
 }
 
-int report_begin(struct report **report, const struct report_settings *settings,
-		 struct run_settings *run, struct error *err)
+int report_begin(struct report **report, enum report_kind kind, struct run_settings *run,
+		 struct error *err)
 {
 	struct report *r;
 
 	*report = NULL;
-	if (settings->kind == REPORT_NONE)
+	if (kind == REPORT_NONE)
 		return 0;
 	*report = r = calloc(1, sizeof(*r));
 	if (!r)
 		return error_memory(err);
-	r->settings = settings;
 	r->meter.schedstat_fd = -1;
-	if (settings->kind == REPORT_TEXT)
+	if (kind == REPORT_TEXT)
 		r->out = open_memstream(&r->text, &r->len);
-	if (settings->kind == REPORT_TEXT && !r->out) {
+	if (kind == REPORT_TEXT && !r->out) {
 		report_free(r);
 		*report = NULL;
 		return error_memory(err);

@@ -17,18 +17,14 @@ enum report_kind {
 /* Names for --report: "text", "json"; NULL ends the list. */
 extern const char *const report_kinds[];
 
-struct report_settings {
-	enum report_kind kind;
-};
-
 struct report;
 
 /*
  * Starts the report's clock, and enables in `run` the recording that the report needs. *report is
  * NULL if no report was asked for.
  */
-int report_begin(struct report **report, const struct report_settings *settings,
-		 struct run_settings *run, struct error *err);
+int report_begin(struct report **report, enum report_kind kind, struct run_settings *run,
+		 struct error *err);
 /* Adds a file. `verdict` is "OK", "FAILED", …; NULL if digests are computed, not checked. */
 void report_file(struct report *report, const struct message *m, const char *verdict);
 /*
