@@ -117,12 +117,13 @@ static int do_submit(struct job *job, struct error *err)
 		      "obey an order", err);
 
 	if (rc && err->tee_result == TZ_RESULT_REPLAYED)
-		error_hint(err, "the order, or a later one, came before");
+		error_hint(err, NULL, "the order, or a later one, came before");
 	if (rc && err->tee_result == TZ_RESULT_FORGED)
-		error_hint(err, "it isn't from this TA's administrator, or was changed");
+		error_hint(err, NULL, "it isn't from this TA's administrator, or was changed");
 	if (rc && err->tee_result == TEEC_ERROR_ITEM_NOT_FOUND)
-		error_hint(err, "`teemq list` shows whom this TA knows: if its storage was lost, "
-				"nobody, and all begin anew with new keys");
+		error_hint(err, NULL,
+			   "`teemq list` shows whom this TA knows: if its storage was lost, "
+			   "nobody, and all begin anew with new keys");
 	return rc;
 }
 

@@ -41,7 +41,6 @@
 #include <unistd.h>
 
 #include "held.h"
-#include "table.h"
 #include "window.h"
 
 struct node {

@@ -11,7 +11,6 @@
 #include <teemark/gcm.h>
 
 #include "aes.h"
-#include "bytes.h"
 
 #define LANES UINT64_C(0x0001000100010001) /* bit 0 of each of the four blocks */
 

@@ -48,8 +48,12 @@ int error_skip(struct error *err, int code, const char *word, const char *fmt, .
  */
 int error_tee(struct error *err, uint32_t result, uint32_t origin, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* error_hint() and error_skip_word() complete an error that was already made. err may be NULL. */
-void error_hint(struct error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/*
+ * error_hint() and error_skip_word() complete an error that was already made, by a hint or by the
+ * word that makes it a reason to skip, or by both (`word` NULL: it stays). err may be NULL.
+ */
+void error_hint(struct error *err, const char *word, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 void error_skip_word(struct error *err, const char *word);
 
 /* Prints "PROGRAM: what" and, if there is a hint, "PROGRAM: hint: …" on a second line. */

@@ -17,7 +17,7 @@ static void test_set_and_hint(void **state)
 	assert_string_equal(err.what, "no file");
 	assert_string_equal(err.hint, "");
 	assert_null(err.skip);
-	error_hint(&err, "make %d", 7);
+	error_hint(&err, NULL, "make %d", 7);
 	assert_string_equal(err.hint, "make 7");
 
 	assert_int_equal(error_skip(&err, -ENODEV, "no-tee", "none"), -ENODEV);
@@ -31,7 +31,7 @@ static void test_null_is_accepted(void **state)
 	assert_int_equal(error_set(NULL, -EIO, "x"), -EIO);
 	assert_int_equal(error_skip(NULL, -EIO, "w", "x"), -EIO);
 	assert_int_equal(error_tee(NULL, 0xFFFF000C, 3, "x"), -ENOMEM);
-	error_hint(NULL, "x");
+	error_hint(NULL, NULL, "x");
 	error_skip_word(NULL, "x");
 }
 

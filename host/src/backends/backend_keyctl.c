@@ -139,8 +139,7 @@ static int import(struct session *s, const struct asym_job *job, struct error *e
 	if (errno == ENOPKG)
 		return lacks(job, err);
 	code = error_errno(err, "the kernel takes no key of %s", alg->title);
-	error_skip_word(err, "no-keyctl");
-	error_hint(err,
+	error_hint(err, "no-keyctl",
 		   "modprobe %s_key_parser, as root; else the kernel lacks "
 		   "CONFIG_ASYMMETRIC_KEY_TYPE, or a container forbids keys",
 		   private ? "pkcs8" : "x509");

@@ -5,7 +5,6 @@
  * HMAC(3), RAND_bytes(3)), so no OpenSSL headers are needed to build.
  */
 
-#include "backend.h"
 #include "cpu.h"
 #include "openssl_asym.h"
 #include "shared_library.h"

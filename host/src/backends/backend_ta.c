@@ -128,7 +128,7 @@ static int no_digest(const struct algorithm *alg, enum ta_digest_impl impl, stru
 	int ret = unsupported(alg, impl, err);
 
 	if (impl != TA_DIGEST_IMPL_C)
-		error_hint(err, "backend ta-c has what there is portable C for%s",
+		error_hint(err, NULL, "backend ta-c has what there is portable C for%s",
 			   impl == TA_DIGEST_IMPL_CE ? ", tee what the TEE's own library has" : "");
 	return ret;
 }

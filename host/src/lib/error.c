@@ -153,7 +153,7 @@ int error_tee(struct error *err, uint32_t result, uint32_t origin, const char *f
 	return code;
 }
 
-void error_hint(struct error *err, const char *fmt, ...)
+void error_hint(struct error *err, const char *word, const char *fmt, ...)
 {
 	char text[sizeof(err->hint)];
 	va_list ap;
@@ -161,8 +161,10 @@ void error_hint(struct error *err, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	if (err)
-		put_line(err->hint, sizeof(err->hint), text);
+	if (!err)
+		return;
+	put_line(err->hint, sizeof(err->hint), text);
+	err->skip = word ? word : err->skip;
 }
 
 void error_skip_word(struct error *err, const char *word)

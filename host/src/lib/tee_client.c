@@ -180,22 +180,18 @@ static int refused(struct error *err, const struct opening *o, const char *name)
 
 	snprintf(uuid, sizeof(uuid), "%08x-%04x-%04x-%02x%02x-%02x%02x%02x%02x%02x%02x", u->timeLow,
 		 u->timeMid, u->timeHiAndVersion, b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]);
-	if (o->result == TEEC_ERROR_ITEM_NOT_FOUND) {
-		error_skip_word(err, "no-ta");
-		error_hint(err,
+	if (o->result == TEEC_ERROR_ITEM_NOT_FOUND)
+		error_hint(err, "no-ta",
 			   "the TA is not installed: put %s.ta into /lib/optee_armtz, or the folder of "
 			   "tee-supplicant's --ta-path%s",
 			   uuid, served ? "" : ", and start tee-supplicant, which loads it");
-	} else if (o->result == TEEC_ERROR_SECURITY) {
-		error_skip_word(err, "ta-rejected");
-		error_hint(err,
+	else if (o->result == TEEC_ERROR_SECURITY)
+		error_hint(err, "ta-rejected",
 			   "OP-TEE rejects the signature of %s.ta: sign it with the key that this "
 			   "board's OP-TEE was built with",
 			   uuid);
-	} else if (o->result == TEEC_ERROR_COMMUNICATION && !served) {
-		error_skip_word(err, "no-supplicant");
-		error_hint(err, "start tee-supplicant, it loads TAs for the TEE");
-	}
+	else if (o->result == TEEC_ERROR_COMMUNICATION && !served)
+		error_hint(err, "no-supplicant", "start tee-supplicant, it loads TAs for the TEE");
 	return code;
 }
 

@@ -4,7 +4,6 @@
 
 #include "cases.h"
 #include "kernel_crypto.h"
-#include "pool.h"
 
 enum { OPTIONS_MAX = 5 }; /* four of parse_option(), and the workload's own */
 

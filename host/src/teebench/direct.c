@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <linux/tee.h>
-#include <tee_client_api.h>
 
 #include <teemark/ta_digest.h>
 

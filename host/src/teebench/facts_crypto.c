@@ -7,8 +7,6 @@
 #include <linux/netlink.h>
 #include <linux/tee.h>
 
-#include <teemark/algorithms.h>
-
 #include "afalg.h"
 #include "backend.h"
 #include "facts.h"

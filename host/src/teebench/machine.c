@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <unistd.h>
 
-#include <teemark/algorithms.h>
-
-#include "backend.h"
 #include "cpu.h"
 #include "facts.h"
 #include "machine.h"

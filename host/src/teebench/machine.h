@@ -2,7 +2,6 @@
 /* The facts of this machine. A fact that can't be found out is null, and "reasons" says why. */
 #pragma once
 
-#include "error.h"
 #include "json.h"
 #include "ta_counter.h"
 

@@ -10,8 +10,6 @@
 #include "clock.h"
 #include "json.h"
 #include "masks.h"
-#include "measure.h"
-#include "pool.h"
 #include "stop.h"
 
 static _Noreturn void become(const char *key, uint32_t calls, int out, const char *variable,

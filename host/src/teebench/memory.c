@@ -4,7 +4,6 @@
 #include "clock.h"
 #include "json.h"
 #include "marker.h"
-#include "measure.h"
 #include "memory.h"
 #include "stop.h"
 #include "tee_client.h"

@@ -16,7 +16,7 @@ static int fail(struct sink *sink, int code, const char *what, struct error *err
 	sink->code = -code;
 	error_set(err, -code, "cannot %s %s: %s", what, where(sink), strerror(code));
 	if (code == ENOSPC || code == EDQUOT)
-		error_hint(err, "make room, or write elsewhere with --output");
+		error_hint(err, NULL, "make room, or write elsewhere with --output");
 	return -code;
 }
 

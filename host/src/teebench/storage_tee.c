@@ -298,15 +298,14 @@ static int tee_open(struct bench_case *c, struct error *err)
 	if (!ret)
 		ret = create(c, 0, err);
 	o->made = !ret;
-	if (ret && error_tee_memory(err)) {
-		error_skip_word(err, "tee-memory");
-		error_hint(err, "OP-TEE's heap has no room for the hash tree of an "
-				"object of this size (CFG_CORE_HEAP_SIZE)");
-	} else if (ret && rpmb && err && err->tee_result) {
-		error_skip_word(err, "no-rpmb");
-		error_hint(err, "this TEE keeps nothing in an RPMB partition: the board has none, "
-				"or OP-TEE was built without CFG_RPMB_FS");
-	}
+	if (ret && error_tee_memory(err))
+		error_hint(err, "tee-memory",
+			   "OP-TEE's heap has no room for the hash tree of an "
+			   "object of this size (CFG_CORE_HEAP_SIZE)");
+	else if (ret && rpmb && err && err->tee_result)
+		error_hint(err, "no-rpmb",
+			   "this TEE keeps nothing in an RPMB partition: the board has none, "
+			   "or OP-TEE was built without CFG_RPMB_FS");
 	return ret;
 }
 

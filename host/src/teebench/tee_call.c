@@ -33,9 +33,9 @@ void tee_memory_blame_size(const struct tee_memory *m, struct error *err)
 	page.buffer = aligned_alloc(page.size, page.size);
 	if (page.buffer && m->tee->api->register_memory(&m->tee->context, &page) == TEEC_SUCCESS) {
 		m->tee->api->release_memory(&page);
-		error_skip_word(err, "no-memory");
-		error_hint(err, "the TEE's driver shares a page, but not as "
-				"much as this: use a smaller buffer");
+		error_hint(err, "no-memory",
+			   "the TEE's driver shares a page, but not as "
+			   "much as this: use a smaller buffer");
 	}
 	free(page.buffer);
 }

@@ -3,11 +3,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "backend.h"
 #include "command_line.h"
 #include "cpu.h"
 #include "machine.h"
-#include "masks.h"
 #include "memory.h"
 #include "pkcs11.h"
 #include "records.h"

@@ -6,7 +6,6 @@
 
 #include "clock.h"
 #include "facts.h"
-#include "json.h"
 #include "witness.h"
 
 enum {

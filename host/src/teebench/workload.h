@@ -13,8 +13,6 @@
  */
 #pragma once
 
-#include <teemark/algorithms.h>
-
 #include "measure.h"
 #include "pool.h"
 

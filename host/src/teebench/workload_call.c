@@ -241,10 +241,11 @@ static int refused(struct call_case *s, const struct call_step *step, TEEC_Resul
 	else
 		ret = error_tee(err, res, origin, "%s failed", step->name);
 	if (res == TEEC_ERROR_BAD_PARAMETERS && step->result != res)
-		error_hint(err, "the TA takes other types or values of parameters than it is "
-				"given, or has no such command");
+		error_hint(err, NULL,
+			   "the TA takes other types or values of parameters than it is "
+			   "given, or has no such command");
 	if (res == TEEC_ERROR_NOT_SUPPORTED && step->result != res)
-		error_hint(err, "does the TA have a command of this number?");
+		error_hint(err, NULL, "does the TA have a command of this number?");
 	return ret;
 }
 

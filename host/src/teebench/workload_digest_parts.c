@@ -8,7 +8,6 @@
 
 #include "known_answer.h"
 #include "tee_client.h"
-#include "workload.h"
 
 _Static_assert(TA_BENCH_DIGEST_ALLOCATE == 0 && TA_BENCH_DIGEST_RESET == 1 &&
 		       TA_BENCH_DIGEST_FINISH == 2,

@@ -18,7 +18,6 @@
 #include <teemark/ta_size.h>
 
 #include "direct.h"
-#include "pool.h"
 #include "tee_client.h"
 #include "workload.h"
 

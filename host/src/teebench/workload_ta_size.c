@@ -31,10 +31,9 @@ static int size_prepare(struct bench_case *c, struct error *err)
 	s->command = TA_SIZE_CMD_NOP;
 	s->doing = "make an empty call to a size TA";
 	ret = tee_session_open(&s->tee, &uuid, name, err);
-	if (ret && error_tee_memory(err)) {
-		error_skip_word(err, "ta-too-large");
-		error_hint(err, "the secure world's memory has no room for a TA of this size");
-	}
+	if (ret && error_tee_memory(err))
+		error_hint(err, "ta-too-large",
+			   "the secure world's memory has no room for a TA of this size");
 	return ret;
 }
 

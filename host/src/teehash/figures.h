@@ -6,7 +6,6 @@
 #include "json.h"
 #include "run.h"
 #include "tracepoints.h"
-#include "usage.h"
 
 /* Number of empty calls that are timed. */
 enum { NOPS = 31 };

@@ -4,7 +4,6 @@
 
 #include "output.h"
 #include "report.h"
-#include "run.h"
 
 enum command_kind {
 	COMMAND_HASH,

@@ -5,7 +5,6 @@
 #include "clock.h"
 #include "run.h"
 #include "stop.h"
-#include "usage.h"
 
 const char *const reader_kinds[] = {
 	[READER_AUTO] = "auto",
