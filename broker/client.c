@@ -20,8 +20,6 @@ size_t tz_client_size(void)
 	return sizeof(struct tz_client);
 }
 
-/* -- the file ------------------------------------------------------------- */
-
 static void print_hex(FILE *file, const char *name, const uint8_t *p, size_t n)
 {
 	fprintf(file, "%s ", name);
@@ -185,8 +183,6 @@ void tz_client_wipe(struct tz_client *client)
 	OPENSSL_cleanse(client, sizeof(*client));
 }
 
-/* -- AES-256-GCM ---------------------------------------------------------- */
-
 /* Encrypts or decrypts; the tag is behind the ciphertext. False: a wrong tag, or no memory. */
 static bool gcm(bool encrypt, const uint8_t *key, const uint8_t *nonce, const void *authenticated,
 		size_t authenticated_len, const uint8_t *in, size_t len, uint8_t *out)
@@ -225,8 +221,6 @@ static bool gcm_message(bool encrypt, const uint8_t *key, const uint8_t *head, c
 	n = tz_authenticated(all, head, topic, strlen(topic), receiver, receiver_len);
 	return gcm(encrypt, key, head + TZ_NONCE, all, n, in, len, out);
 }
-
-/* -- messages ------------------------------------------------------------- */
 
 /* Takes a counter and a salt that this key never used before, not even before a crash. */
 static int next_counter(struct tz_client *client, struct error *err)
@@ -356,8 +350,6 @@ int tz_reencrypt(struct tz_client *sender, struct tz_client *receiver, const cha
 		return error_set(err, -EIO, "OpenSSL could not encrypt");
 	return 0;
 }
-
-/* -- enrolment ------------------------------------------------------------ */
 
 int tz_agree(const uint8_t secret[TZ_KEY_BYTES], enum tz_order order, const char *id,
 	     const uint8_t identity[TZ_PUBLIC_BYTES], uint8_t public[TZ_PUBLIC_BYTES],

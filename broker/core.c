@@ -45,8 +45,6 @@ struct tz_core {
 	uint8_t sealed_head[TZ_FIXED];
 };
 
-/* -- the TEE -------------------------------------------------------------- */
-
 static void close_tee(struct tz_core *core)
 {
 	tee_shm_free(core->tee, core->in);
@@ -126,8 +124,6 @@ static int call(struct tz_core *core, bool fresh, unsigned int first, struct err
 	return rc;
 }
 
-/* -- the normal world ----------------------------------------------------- */
-
 static struct tz_client *client(struct tz_core *core, const char *id, size_t n)
 {
 	struct known *known = core->known;
@@ -168,8 +164,6 @@ static const void *normal_copy(struct tz_core *core, const char *topic, const ch
 	strcpy(core->sealed_for, receiver);
 	return core->sealed;
 }
-
-/* -- both ----------------------------------------------------------------- */
 
 int tz_core_open(struct tz_core **out, const struct tz_core_options *options, struct error *err)
 {

@@ -58,8 +58,6 @@ static int call(struct job *job, uint32_t command, uint32_t type, const void *da
 	return rc;
 }
 
-/* -- keys ----------------------------------------------------------------- */
-
 static int do_key(struct job *job, struct error *err)
 {
 	return tz_client_make(&job->me, job->argv[0], job->argv[1], job->argv[2], err);
@@ -208,8 +206,6 @@ static int do_order(struct job *job, struct error *err)
 	return job->print ? write_all(job->in, job->len, err) : do_submit(job, err);
 }
 
-/* -- what the TA says ----------------------------------------------------- */
-
 static int do_list(struct job *job, struct error *err)
 {
 	char bytes[2 + TZ_ID_MAX + TZ_RULES_MAX + 1];
@@ -263,8 +259,6 @@ static int do_statistics(struct job *job, struct error *err)
 		printf("%-28s %llu\n", lines[i], (unsigned long long)counts[i]);
 	return rc;
 }
-
-/* -- messages ------------------------------------------------------------- */
 
 static int do_seal(struct job *job, struct error *err)
 {

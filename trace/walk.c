@@ -134,8 +134,6 @@ static void count_link(struct links *links, uint32_t from, uint32_t to, uint8_t 
 	links->list[links->n++] = (struct link){ from, to, kind, 1 };
 }
 
-/* The tree. */
-
 static uint32_t *children(uint32_t parent)
 {
 	return parent == NO_NODE ? &walk.roots : &walk.nodes[parent].first;
@@ -165,8 +163,6 @@ static uint32_t child(uint32_t parent, uint32_t function)
 	*at = node;
 	return node;
 }
-
-/* The stack. */
 
 static struct thread *thread(void)
 {
@@ -623,8 +619,6 @@ static void advance(const struct table_block *b, uint32_t instructions)
 	walk.last = *b;
 	walk.last_end = b->address + 4 * (uint64_t)instructions;
 }
-
-/* Threads of the kernel. */
 
 static bool switches(void)
 {

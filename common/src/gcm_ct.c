@@ -27,8 +27,6 @@ static const struct key *of(const struct gcm_key *key)
 	return (const struct key *)(const void *)key->bytes;
 }
 
-/* -- AES ------------------------------------------------------------------ */
-
 /* Exchanges the bits of x under the mask with those that lie `by` higher. */
 static uint64_t exchange(uint64_t x, unsigned int by, uint64_t mask)
 {
@@ -189,8 +187,6 @@ static void expand(struct key *key, const uint8_t bytes[GCM_KEY_BYTES])
 	wipe(q, sizeof(q));
 }
 
-/* -- GHASH ---------------------------------------------------------------- */
-
 /* The low 64 bits of a product of polynomials over GF(2). */
 static uint64_t multiply(uint64_t a, uint64_t b)
 {
@@ -265,8 +261,6 @@ static void hash(struct gcm_message *m, const struct key *key, const uint8_t *da
 		ghash(key, m->hash, block);
 	}
 }
-
-/* -- GCM ------------------------------------------------------------------ */
 
 static void set_key(struct gcm_key *key, const uint8_t bytes[GCM_KEY_BYTES])
 {

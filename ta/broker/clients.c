@@ -135,8 +135,6 @@ TEE_Result clients_read(uint32_t row, struct record *record)
 	return res;
 }
 
-/* -- expanded keys -------------------------------------------------------- */
-
 static void forget_row(uint32_t row)
 {
 	for (size_t i = 0; i < CACHED_KEYS; i++)
@@ -212,8 +210,6 @@ TEE_Result cache_get(struct session *session, const struct text *id, struct cach
 	}
 	return TEE_ERROR_ITEM_NOT_FOUND;
 }
-
-/* -- changes -------------------------------------------------------------- */
 
 TEE_Result clients_make(void)
 {
