@@ -320,7 +320,7 @@ def test_a_difference_of_counts_is_as_steady_as_what_was_counted() -> None:
     """Two clocks of 62 million instructions that differ by 75,000 and some timer ticks: a count.
     The same scatter of a call that takes no more than that: it waited for something."""
     ways = [75_000.0, 75_800.0, 76_800.0, 77_600.0] * 3
-    assert stats.estimate([ways], "way", exact=True, of=62e6).exact
+    assert stats.estimate([ways], "way", exact=True, total=62e6).exact
     assert not stats.estimate([ways], "way", exact=True).exact
 
 

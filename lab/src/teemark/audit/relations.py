@@ -199,7 +199,7 @@ def deltas(table: PrintedTable) -> Results:
                        if table.head[other].startswith(name)]  # fmt: skip
             if match is None or len(columns) != 1:
                 continue
-            here, there = (of[columns[0]] for of in (row.cells, base[0]))
+            here, there = (values[columns[0]] for values in (row.cells, base[0]))
             made = numbers.figure(match[1], here.unit, row=row.name, column=head, line=row.line)
             if made is not None:
                 more = "(here - there) / there" if match[2] == "%" else "here - there"

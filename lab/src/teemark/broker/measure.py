@@ -62,12 +62,12 @@ WAYS = (
 def bench(mosquitto: Mosquitto, way: Way, *numbers: int) -> Mapping[str, tuple[int, ...]]:
     """Runs tz_bench and returns its values in ns, by measure. `numbers` are its subscribers,
     messages, bytes, QoS and rate (messages a second)."""
-    of = [*map(str, numbers), *((PLACE, "tz/bench") if way.tz else ())]
-    argv = mosquitto.argv(f"{PLACE}/tz_bench", mosquitto.pid, *of)
+    arguments = [*map(str, numbers), *((PLACE, "tz/bench") if way.tz else ())]
+    argv = mosquitto.argv(f"{PLACE}/tz_bench", mosquitto.pid, *arguments)
     done = mosquitto.board.script('ulimit -n 8192; exec "$@"', *argv, check=False, timeout=1800)
     if done.status:
         raise BoardError(
-            f"{way.name}, tz_bench {' '.join(of)}: {done.complaint}",
+            f"{way.name}, tz_bench {' '.join(arguments)}: {done.complaint}",
             hint=f"the broker's log is {PLACE}/log on the board",
         )
     lines = [line.split() for line in done.text.splitlines() if line]

@@ -36,7 +36,7 @@ If a thread has several, the party that is last in the alphabet counts."""
 def record(file: BoardFile, key: str, out: Path) -> Trace:
     """Returns the trace of a case's message, such as broker/cpu-1/tee/64, and writes it to `out`.
     The message is sent on a fresh boot, after three others."""
-    ways = ((way, of) for way in measure.WAYS if (of := measure.numbers(key, way)))
+    ways = ((way, counts) for way in measure.WAYS if (counts := measure.numbers(key, way)))
     asked = next(ways, None)
     if asked is None:
         hint = "such as broker/cpu-1/tee/64: `teemark plan show broker` prints them"

@@ -44,13 +44,14 @@ _COMPLETED = {"--board": _boards, "--plan": _plans}
 
 
 def subcommand(
-    name: str, under: click.Group | None = None, *, of: type | None = None, **more: Any
+    name: str, under: click.Group | None = None, *, fields_of: type | None = None, **more: Any
 ) -> Callable[[Callable[..., int | None]], click.Command]:
     """Makes a function a command, of the group `under` if given. The defaults of the function's
-    parameters, or of the fields of the data class `of`, are what `option` and `argument` return."""
+    parameters, or of the fields of the data class `fields_of`, are what `option` and `argument`
+    return."""
 
     def made(function: Any) -> click.Command:
-        declared = inspect.signature(of or function).parameters
+        declared = inspect.signature(fields_of or function).parameters
         for parameter, made_by in reversed([(p.name, p.default) for p in declared.values()]):
             function = made_by(parameter)(function)
         group: Any = under if under is not None else click
@@ -209,25 +210,25 @@ def load(ta_path: Path | None, plan_word: str | None) -> "tuple[OwnTa | None, Pl
     return ta, plan
 
 
-def parse_limit(text: str, of: str = "--fail-on") -> "Limit":
-    """Reads the limit of the option `of`, such as `5%` or `1000i` (instructions); raises
+def parse_limit(text: str, option_name: str = "--fail-on") -> "Limit":
+    """Reads the limit of the option `option_name`, such as `5%` or `1000i` (instructions); raises
     UsageMistake for other text."""
     from teemark.model.compare import Limit
 
     match = re.fullmatch(r"(\d+(?:\.\d+)?)(%|i)", text.strip())
     if match is None:
         raise UsageMistake(
-            f"{of} {text} is no limit", hint="a share such as 5%, or instructions: 1000i"
+            f"{option_name} {text} is no limit", hint="a share such as 5%, or instructions: 1000i"
         )
     number = float(match[1])
     return Limit(share=number / 100) if match[2] == "%" else Limit(instructions=number)
 
 
-def kept(done: int, of: int, what: str, folder: Path) -> str:
+def kept(done: int, planned: int, what: str, folder: Path) -> str:
     """Says what a command keeps that a signal ended, and how it goes on."""
     return (
-        f"teemark: ended early: {done} of {fmt.plural(of, what)} in {folder}, and what was built, "
-        f"are kept; the same command with `--out {folder}` goes on from there"
+        f"teemark: ended early: {done} of {fmt.plural(planned, what)} in {folder}, and what was "
+        f"built, are kept; the same command with `--out {folder}` goes on from there"
     )
 
 

@@ -93,7 +93,7 @@ class _Asked:
         return record.with_optee(file, self.optee, self.options, self.patches)
 
 
-@subcommand("trace", of=_Asked, cls=common.WithProgram)
+@subcommand("trace", fields_of=_Asked, cls=common.WithProgram)
 def command(**words: Any) -> int:
     """Record every instruction of one call of each CASE, from the program through kernel, TF-A and
     OP-TEE into the TA and back, and say where they went.

@@ -230,8 +230,8 @@ def _functions(places: Places, tree: trees.Tree, core: Elf | None) -> tuple[Func
     lines = source_lines(core.file, named) if core is not None else {}
     functions = []
     for function in places.functions:
-        of = component(function, lines.get(function.address, "").rpartition(":")[0])
-        functions.append(Function(LEVELS[function.domain], of, function.name, function.named))
+        part = component(function, lines.get(function.address, "").rpartition(":")[0])
+        functions.append(Function(LEVELS[function.domain], part, function.name, function.named))
     # Functions numbered beyond the named ones are the roots of other threads.
     programs: dict[int, Counter[str]] = defaultdict(Counter)
     roots: list[int] = []

@@ -488,7 +488,7 @@ def _sampled(before: CaseReading, after: CaseReading, tests: int) -> Difference:
     rounding (grain²/12), since a coarse clock may make different starts look equal."""
     medians = before.medians, after.medians
     many = len(before.medians), len(after.medians)
-    first, second = (geometric_mean(of) if min(of) > 0 else fmean(of) for of in medians)
+    first, second = (geometric_mean(run) if min(run) > 0 else fmean(run) for run in medians)
     difference = before.difference(Estimate(first), Estimate(second), min(many))
     if not _testable(before, after):
         return difference

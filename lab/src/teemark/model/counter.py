@@ -49,7 +49,7 @@ class Counted:
 def _median(pairs: Pairs, label: str, sampling: Sampling, second: float, first: float) -> Estimate:
     starts = [[second * b + first * a for a, b in start] for start in pairs]
     whole = median(a for start in pairs for a, _ in start)
-    return sampling.estimate(starts, label, of=whole)
+    return sampling.estimate(starts, label, total=whole)
 
 
 def slope_ratio(pairs: Mapping[int, Pairs], label: str, sampling: Sampling) -> Estimate | None:

@@ -206,7 +206,7 @@ def _solve(
     left = list(measured)
     for term, paid in fixed.values():
         left = [cost - term.scaled(times) for cost, times in zip(left, paid, strict=True)]
-    of = replace(added(left), draws=None)  # The kind and the cases of all points together
+    common = replace(added(left), draws=None)  # The kind and the cases of all points together
     leverage = np.einsum("ij,ji->i", relative, inverse)
     fitted = design @ values + apart
     left_out = [
@@ -214,7 +214,7 @@ def _solve(
         for i in range(len(y))
     ]
     terms = {
-        name: replace(of, value=float(values[i]), draws=draws, freedom=freedom, shared=shared)
+        name: replace(common, value=float(values[i]), draws=draws, freedom=freedom, shared=shared)
         for i, name in enumerate(columns)
         for draws, freedom, shared in [_spread(solution[i], left)]
     }

@@ -156,8 +156,8 @@ def sampling_of(run: RunData) -> Sampling:
 
 def stats_of(run: RunData, sampling: Sampling | None = None) -> tuple[CaseStats, ...]:
     """Returns the statistics of every sound case with samples of one operation per call."""
-    of = sampling or sampling_of(run)
-    return tuple(stats for case in run.sound if (stats := case_stats(case, of)) is not None)
+    settings = sampling or sampling_of(run)
+    return tuple(stats for case in run.sound if (stats := case_stats(case, settings)) is not None)
 
 
 def whole_cases(run: RunData) -> tuple[CaseStats, ...]:

@@ -257,18 +257,18 @@ def estimate(
     grain: float = 0.0,
     *,
     exact: bool = False,
-    of: float = 0.0,
+    total: float = 0.0,
 ) -> Estimate:
     """Returns the median of `starts`, one sequence of values per start. Raises ValueError if all
     are empty. `label` names the case and seeds the draws. `dependence` samples carry the
     information of one; `common` is the share of the variance that neighbouring cases have in
     common. `grain` is the clock's step in the unit of the values. `exact`: the clock counts
-    instructions; `of` is the total count if the values are differences."""
+    instructions; `total` is the whole count if the values are differences."""
     sampled = [values for values in starts if values]
     if not sampled:
         raise ValueError("no values to estimate from")
     value = centre(sampled)
-    if exact and steady([sample for values in sampled for sample in values], of):
+    if exact and steady([sample for values in sampled for sample in values], total):
         return exactly(value)
     if len(sampled) > 1:
         shifts = np.array([median(values) for values in sampled]) - value
@@ -312,12 +312,12 @@ def quartiles(values: Sequence[float]) -> tuple[float, float, float]:
     return low, middle, high
 
 
-def steady(values: Sequence[float], of: float = 0.0) -> bool:
-    """Returns true if the interquartile range is within STEADY of the median (or of `of`, the total
-    count if the values are differences). A counting board's clock runs on while the processor
+def steady(values: Sequence[float], total: float = 0.0) -> bool:
+    """Returns true if the interquartile range is within STEADY of the median (or of `total`, the
+    whole count if the values are differences). A counting board's clock runs on while the processor
     waits, mostly for a disk: such times are sampled, not counted."""
     low, middle, high = quartiles(values)
-    return bool(high - low <= STEADY * max(abs(middle), of))
+    return bool(high - low <= STEADY * max(abs(middle), total))
 
 
 def _apart(ordered: Array, grain: float) -> Array:
@@ -556,13 +556,15 @@ class Sampling:
         return self.kind == "counted" and not self.by_chance
 
     def estimate(
-        self, starts: Sequence[Sequence[float]], label: str, loops: int = 1, of: float = 0.0
+        self, starts: Sequence[Sequence[float]], label: str, loops: int = 1, total: float = 0.0
     ) -> Estimate:
         """Returns the median of the starts' values; each sample has `loops` calls."""
         longest = max(map(len, starts))
         depends, common = self.dependence.of(longest), self.dependence.common(longest)
         middle = estimate(
-            *(starts, label, depends, common, self.resolution_ns / loops), exact=self.exact, of=of
+            *(starts, label, depends, common, self.resolution_ns / loops),
+            exact=self.exact,
+            total=total,
         )
         waited = self.exact and not middle.exact
         case = frozenset((label.partition(" ")[0],))

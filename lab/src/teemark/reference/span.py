@@ -14,16 +14,16 @@ from typing import Any
 
 
 def _by_ends(
-    of: Callable[[float, float], float],
+    operation: Callable[[float, float], float],
 ) -> Callable[["Span", "Span | float"], "Span"]:
     """Returns an operation on spans; its result spans all results at the operands' ends."""
 
     def result(left: "Span", right: "Span | float") -> "Span":
         by = right if isinstance(right, Span) else exact(float(right))
-        if of is operator.truediv and by.low <= 0 <= by.high:
+        if operation is operator.truediv and by.low <= 0 <= by.high:
             raise ZeroDivisionError("divided by a range that holds zero")
-        ends = [of(a, b) for a in (left.low, left.high) for b in (by.low, by.high)]
-        return Span(min(ends), of(left.mid, by.mid), max(ends))
+        ends = [operation(a, b) for a in (left.low, left.high) for b in (by.low, by.high)]
+        return Span(min(ends), operation(left.mid, by.mid), max(ends))
 
     return result
 

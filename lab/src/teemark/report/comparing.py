@@ -123,13 +123,15 @@ def verdict(comparison: Comparison) -> Verdict:
     return next((grave for grave in GRAVEST_FIRST if comparison.of(grave)), "same")
 
 
-def headline(of: ComparedRuns) -> page.Text:
+def headline(diff: ComparedRuns) -> page.Text:
     """Returns the answer in a line: the verdict, and the number of cases with each verdict."""
-    grave = verdict(of.comparison)
-    words = "WORSE AND BETTER" if grave == "worse" and of.comparison.of("better") else grave.upper()
-    open_ = [case for case in of.comparison.pairs if case.reason is not None]
+    grave = verdict(diff.comparison)
+    words = (
+        "WORSE AND BETTER" if grave == "worse" and diff.comparison.of("better") else grave.upper()
+    )
+    open_ = [case for case in diff.comparison.pairs if case.reason is not None]
     why = f" Undecided: {_some([case.name for case in open_])}: {open_[0].reason}." if open_ else ""
-    return (page.Mark(f"{SIGN[grave]} {words}", grave), f"  {outcome(of.comparison)}{why}")
+    return (page.Mark(f"{SIGN[grave]} {words}", grave), f"  {outcome(diff.comparison)}{why}")
 
 
 def caveat(comparison: Comparison) -> str:
@@ -158,13 +160,13 @@ def outcome(comparison: Comparison) -> str:
     return f"{fmt.plural(len(comparison.verdicts()), 'case')} compared: {', '.join(counts)}."
 
 
-def change_table(of: ComparedRuns) -> list[page.Block]:
+def change_table(diff: ComparedRuns) -> list[page.Block]:
     """Returns a table of the changes that cases share, with the functions behind them; an empty
     list if nothing changed."""
     rows = []
-    for change in of.changes:
-        known = (of.functions[pair.case] for pair in change.cases if pair.case in of.functions)
-        rows.append((*change_cells(of.comparison.second, change), next(known, "")))
+    for change in diff.changes:
+        known = (diff.functions[pair.case] for pair in change.cases if pair.case in diff.functions)
+        rows.append((*change_cells(diff.comparison.second, change), next(known, "")))
     columns = (*page.left("what changed", "by"), *FUNCTIONS)
     return [page.Table(columns, rows, stacked=True)] if rows else []
 
@@ -213,33 +215,33 @@ def amount(run: RunData, change: Change) -> str:
 # -- tables --------------------------------------------------------------------------------------
 
 
-def case_table(of: ComparedRuns, pairs: Sequence[Difference]) -> page.Table:
+def case_table(diff: ComparedRuns, pairs: Sequence[Difference]) -> page.Table:
     """Returns a table with a row for each case: both figures under the runs' names, the change, the
     verdict, the functions."""
-    base, new = pair_names(of.comparison.first, of.comparison.second)
+    base, new = pair_names(diff.comparison.first, diff.comparison.second)
     largest = max((abs(pair.change) for pair in pairs), default=0.0) or 1.0
     rows = [
         (
             (page.Code(pair.name),),
-            *both(of, pair),
+            *both(diff, pair),
             page.Bar(change(pair), abs(pair.change) / largest, pair.verdict)
             if pair.moved
             else change(pair),
             (page.Mark(f"{SIGN[pair.verdict]} {pair.verdict}", pair.verdict),),
-            of.functions.get(pair.case, ""),
+            diff.functions.get(pair.case, ""),
         )
         for pair in pairs
     ]
-    head = page.left("case (instructions a call)" if of.comparison.exact else "case")
+    head = page.left("case (instructions a call)" if diff.comparison.exact else "case")
     columns = (*head, *page.right(base, new, "change"), *page.left("verdict"), *FUNCTIONS)
     return page.Table(columns, rows, stacked=True)
 
 
-def chart(of: ComparedRuns) -> page.Chart | None:
+def chart(diff: ComparedRuns) -> page.Chart | None:
     """Draws the cases of `rows_of`, each with its change around 0; None if nothing changed."""
     rows = []
-    for pair in rows_of(of.comparison):
-        words = f"{' → '.join(both(of, pair))}, {change(pair)} {SIGN[pair.verdict]}"
+    for pair in rows_of(diff.comparison):
+        words = f"{' → '.join(both(diff, pair))}, {change(pair)} {SIGN[pair.verdict]}"
         rows.append(dots.DotRow(pair.name, (dots.Dot(pair.change, pair.verdict, words),), words))
     if not rows:
         return None
@@ -250,16 +252,16 @@ def chart(of: ComparedRuns) -> page.Chart | None:
         around_0=True,
         title="change of a call's cost",
     )
-    title = " → ".join(pair_names(of.comparison.first, of.comparison.second))
-    unit = "Instructions a call. " if of.comparison.exact else ""
-    return page.Chart(title, (unit, outcome(of.comparison)), draw)
+    title = " → ".join(pair_names(diff.comparison.first, diff.comparison.second))
+    unit = "Instructions a call. " if diff.comparison.exact else ""
+    return page.Chart(title, (unit, outcome(diff.comparison)), draw)
 
 
-def both(of: ComparedRuns, pair: Difference) -> tuple[str, str]:
+def both(diff: ComparedRuns, pair: Difference) -> tuple[str, str]:
     """Returns both figures; in a changed case they have enough digits to differ."""
-    sides = ((of.comparison.first, pair.first), (of.comparison.second, pair.second))
+    sides = ((diff.comparison.first, pair.first), (diff.comparison.second, pair.second))
     first, second = (fmt.cost_cell(run, figure) for run, figure in sides)
-    write = fmt.digits if of.comparison.second.icount else fmt.duration
+    write = fmt.digits if diff.comparison.second.icount else fmt.duration
     for significant in range(4, 8):
         if first != second or not pair.moved:
             break
@@ -366,11 +368,11 @@ def result(comparison: Comparison, limit: Limit) -> str:
 # -- how it was judged ---------------------------------------------------------------------------
 
 
-def method(of: ComparedRuns) -> list[str]:
+def method(diff: ComparedRuns) -> list[str]:
     """Returns sentences on how the runs were judged, as far as a reader must know it."""
-    comparison, sentences = of.comparison, []
+    comparison, sentences = diff.comparison, []
     if comparison.exact:
-        if any(change.of_all is not None for change in of.changes) and comparison.starts < 2:
+        if any(change.of_all is not None for change in diff.changes) and comparison.starts < 2:
             sentences.append(
                 "One boot of about forty takes more in all its calls than the others: "
                 "`teemark run --boots 2` tells that from a change."
@@ -422,30 +424,30 @@ def _some(names: Sequence[str]) -> str:
 
 
 def blocks(
-    of: ComparedRuns, limit: Limit | None, rest: str, *, everything: bool = False
+    diff: ComparedRuns, limit: Limit | None, rest: str, *, everything: bool = False
 ) -> list[page.Block]:
     """Returns the answer, the changes, the cases, and what would have been seen. `rest` says where
     a reader finds the cases that are left out."""
-    shown: list[page.Block] = [page.Paragraph(headline(of))]
+    shown: list[page.Block] = [page.Paragraph(headline(diff))]
     if limit is not None:
-        text = result(of.comparison, limit)
+        text = result(diff.comparison, limit)
         mark = page.Mark(text, "worse" if text.startswith("FAIL") else "same")
         shown.append(page.Paragraph((mark,)))
-    shown += [page.Paragraph((text,))] if (text := caveat(of.comparison)) else []
-    shown += change_table(of)
-    rows = rows_of(of.comparison, everything=everything)
+    shown += [page.Paragraph((text,))] if (text := caveat(diff.comparison)) else []
+    shown += change_table(diff)
+    rows = rows_of(diff.comparison, everything=everything)
     if rows:
-        shown.append(case_table(of, rows))
-        hidden = {pair.case for pair in of.comparison.pairs if pair.moved} - {
+        shown.append(case_table(diff, rows))
+        hidden = {pair.case for pair in diff.comparison.pairs if pair.moved} - {
             pair.case for pair in rows
         }
         more = (page.Quiet(f"{len(hidden)} more changed: {rest}."),)
         shown += [page.Paragraph(more)] if hidden else []
-    named = {pair.case for change in of.changes for pair in change.cases}
-    for case, why in of.functions.items():
+    named = {pair.case for change in diff.changes for pair in change.cases}
+    for case, why in diff.functions.items():
         if case not in named:
             shown.append(page.Paragraph((page.Code(case), f" as traced: {why}.")))
-    seen = visible(of.comparison, limit)
+    seen = visible(diff.comparison, limit)
     return [*shown, page.Paragraph((seen,))] if seen else shown
 
 
@@ -465,13 +467,13 @@ def comparison_section(subjects: Sequence[Subject]) -> page.Section | None:
     return page.Section("comparison", "Side by side", tuple(shown)) if shown else None
 
 
-def _verdicts(of: ComparedRuns, limit: Limit | None = None) -> list[page.Block]:
-    shown = blocks(of, limit, "see “Every case”")
-    if of.comparison.pairs:
-        cases = fmt.plural(len(of.comparison.verdicts()), "case")
-        table = case_table(of, of.comparison.worst_first)
+def _verdicts(diff: ComparedRuns, limit: Limit | None = None) -> list[page.Block]:
+    shown = blocks(diff, limit, "see “Every case”")
+    if diff.comparison.pairs:
+        cases = fmt.plural(len(diff.comparison.verdicts()), "case")
+        table = case_table(diff, diff.comparison.worst_first)
         shown.append(page.Fold("Every case", f"{cases}, the worst first", (table,)))
-    comparison = page.Bullets(tuple((sentence,) for sentence in method(of)))
+    comparison = page.Bullets(tuple((sentence,) for sentence in method(diff)))
     return (
         [*shown, page.Fold("How this was judged", "", (comparison,))] if comparison.items else shown
     )

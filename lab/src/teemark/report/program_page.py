@@ -78,8 +78,8 @@ def _answer(
         )
     )
     least = min((call.ns for call in watched.calls if call.function == "invoke"), default=0)
-    of = f", {fmt.share(watched.own_ns / least)} of the cheapest command" if least else ""
-    notes = [f"Watching adds {cost(watched.own_ns)}{unit} to each call{of}."]
+    in_least = f", {fmt.share(watched.own_ns / least)} of the cheapest command" if least else ""
+    notes = [f"Watching adds {cost(watched.own_ns)}{unit} to each call{in_least}."]
     if watched.lost:
         notes.append(
             f"{fmt.plural(watched.lost, 'call')} more found no room, or never ended: the table has "
@@ -188,12 +188,12 @@ def _failed(ran: Ran, names: Names, elfs: Mapping[str, Elf] | None) -> Iterator[
         )
 
 
-def _by_call(ran: Ran, of: Sequence[_Span]) -> dict[TeeCall, list[_Span]]:
+def _by_call(ran: Ran, spans: Sequence[_Span]) -> dict[TeeCall, list[_Span]]:
     by_thread: dict[int, list[TeeCall]] = defaultdict(list)
     for call in ran.watched.calls:
         by_thread[call.thread].append(call)
     legs: dict[TeeCall, list[_Span]] = defaultdict(list)
-    for leg in of:
+    for leg in spans:
         mine = by_thread.get(leg.thread, [])
         at = bisect_right(mine, leg.begin + 1000, key=lambda call: call.begin) - 1
         if at >= 0 and leg.end <= mine[at].end + 1000:

@@ -181,8 +181,9 @@ class _Locator:
         self._check_core(used, domains, physical)
         files: dict[int, tuple[Elf, int]] = {}
         elfs = {Domain.PROGRAM: self.sources.programs, Domain.TA: self.sources.tas}
-        for of, candidates in elfs.items():
-            files |= _bases(window, [block for block in used if domains[block] is of], candidates)
+        for domain, candidates in elfs.items():
+            blocks = [block for block in used if domains[block] is domain]
+            files |= _bases(window, blocks, candidates)
         for block in used:
             at = int(window.blocks["vaddr"][block])
             if domains[block] in (Domain.TFA, Domain.CORE):
