@@ -7,6 +7,7 @@ with open_board("qemu-v8") as board:
 """
 
 import platform
+import re
 import time
 from functools import cached_property
 from pathlib import Path
@@ -61,16 +62,15 @@ class Board(Carrier):
         it waited for them. A board that is no process of this machine never waits."""
         return time.monotonic(), 0.0
 
-    def sleeping_threads(self) -> str:
-        """Returns a phrase on OP-TEE's waiting threads, by the secure world's log; "" if
-        unknown."""
-        return ""
-
     def tee_hangs(self, why: str) -> TeeHangs:
-        """Returns the error that the TEE doesn't answer, with OP-TEE's waiting threads."""
-        threads = self.sleeping_threads()
+        """Returns the error that the TEE doesn't answer, with OP-TEE's waiting threads, by the
+        secure world's log."""
+        log = self.secure_log(0)[1]
+        states = {thread: how for how, thread in re.findall(rb"(sleep|wake) +thread (\d+)", log)}
+        asleep = sorted(thread.decode() for thread, how in states.items() if how == b"sleep")
+        threads = f"; OP-TEE's thread {' and '.join(asleep)} sleeps, by its log" if asleep else ""
         return TeeHangs(
-            f"{self.name}: the TEE doesn't answer: {why}{f'; {threads}' if threads else ''}",
+            f"{self.name}: the TEE doesn't answer: {why}{threads}",
             hint="only a reboot ends calls that hang; the secure world's console may say why "
             "(docs/upstream-bugs.md has what is known)",
         )

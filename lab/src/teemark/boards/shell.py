@@ -85,10 +85,6 @@ class Process:
         self._begun = self.whole = not self._marked
 
     @property
-    def stdin(self) -> IO[bytes] | None:
-        return self.process.stdin
-
-    @property
     def complaint(self) -> str:
         return self.stderr.decode(errors="replace").strip()
 
@@ -422,8 +418,8 @@ class Shell:
             try:
                 yield answers.parse(self.name, "a folder", line, form).one("folder")
             finally:
-                assert holder.stdin is not None
-                holder.stdin.close()
+                assert holder.process.stdin is not None
+                holder.process.stdin.close()
                 _wait(holder.process, LEAVING_S)
 
 

@@ -7,7 +7,6 @@ keeps it up on purpose. Every boot starts with a fresh copy of the data disk.
 
 import contextlib
 import os
-import re
 import shutil
 import socket
 import subprocess
@@ -257,14 +256,6 @@ class VirtualBoard(Board):
             log.seek(max(after, size - _LOG_MAX))
             return size, log.read(_LOG_MAX)
         return 0, b""
-
-    def sleeping_threads(self) -> str:
-        _, log = self.secure_log(0)
-        states = {thread: how for how, thread in re.findall(rb"(sleep|wake) +thread (\d+)", log)}
-        asleep = sorted(thread.decode() for thread, how in states.items() if how == b"sleep")
-        if not asleep:
-            return ""
-        return f"OP-TEE's thread {' and '.join(asleep)} sleeps, by {self.consoles()[1]}"
 
     def consoles_last(self) -> str:
         if self.instance is None:
