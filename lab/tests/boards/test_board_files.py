@@ -52,6 +52,11 @@ VIRTUAL = 'kind = "virtual"\n'
             "devices: rng",
             "leave rng out",
         ),
+        (
+            VIRTUAL + 'system = "rpi3"\noptee = "source"\noptions = ["CFG_SHMEM_SIZE=0x800000"]',
+            "options: with CFG_SHMEM_SIZE=0x800000 Linux would use OP-TEE's memory",
+            "reserves 4 MiB",
+        ),
         ("kind = ", "not valid TOML", None),
     ],
 )

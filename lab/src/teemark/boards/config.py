@@ -137,6 +137,9 @@ class VirtualConfig(_AnyConfig, frozen=True, kw_only=True, tag="virtual"):
             if not _OPTION.fullmatch(option):
                 hint = 'they look like "CFG_CRYPTO_WITH_CE=y"'
                 raise Wrong(f"{option!r} is no option of OP-TEE's build", hint, "options")
+            if self.system == RPI3 and option.startswith("CFG_SHMEM_"):
+                hint = "leave it out: the Pi's device tree reserves 4 MiB (vboard/scripts/rpi3)"
+                raise Wrong(f"with {option} Linux would use OP-TEE's memory", hint, "options")
         if self.optee not in ("debian", "source") and not self.optee.startswith(("/", "~/")):
             hint = "a folder's path begins with / or ~/"
             raise Wrong(f"{self.optee!r} is neither debian nor source nor a folder", hint, "optee")
