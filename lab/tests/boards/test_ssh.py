@@ -80,9 +80,9 @@ def test_lines_come_while_the_command_runs(board: Board) -> None:
     with board.stream(["sh", "-c", script], stdin=subprocess.PIPE) as process:
         lines = process.lines()
         assert next(lines) == b"one\n"
-        assert process.stdin is not None
-        process.stdin.write(b"two\n")
-        process.stdin.close()
+        assert process.process.stdin is not None
+        process.process.stdin.write(b"two\n")
+        process.process.stdin.close()
         assert next(lines) == b"got two\n"
         assert process.wait() == 0
 
