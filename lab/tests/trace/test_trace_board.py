@@ -17,6 +17,7 @@ from teemark.cli import main as cli
 from teemark.exact import program as programs
 from teemark.exact import record
 from teemark.exact.record import TracedRun
+from teemark.findings import inside_core
 from teemark.measure import runner, watching
 from teemark.plan.file import load_plan
 from teemark.run import reader
@@ -226,9 +227,11 @@ def check_roles(empty: CaseTrace, hashed: CaseTrace) -> None:
 @pytest.mark.usefixtures("optee_source")
 def test_an_op_tee_from_source_has_names(tmp_path: Path) -> None:
     asked = [f"{what}/tee/{times}" for what in ASKED for times in (1, 4)]
-    trace = traced(
-        tmp_path / "run", EMPTY, "oneshot/sha256/tee/65536", *asked, which="source"
-    ).trace
+    result = traced(tmp_path / "run", EMPTY, "oneshot/sha256/tee/65536", *asked, which="source")
+    trace = result.trace
+    # The headline's command: what a report suspects, this trace confirms.
+    verdicts = list(inside_core.confirmed(result.run, trace))
+    assert any(verdict.startswith("size-optimised-core, confirmed: ") for verdict in verdicts)
     for case in trace.cases:
         check_exact(case)
         assert case.core_nameless == 0

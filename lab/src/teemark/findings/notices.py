@@ -64,10 +64,8 @@ def lacking(run: RunData) -> str:
     if none:
         parts.append(f"{_of(none, run)} weren't measured")
     if len(missing) > none:
-        parts.append(
-            f"{fmt.plural(len(missing) - none, 'case has', 'cases have')} fewer samples than asked "
-            "for"
-        )
+        few = fmt.plural(len(missing) - none, "case has", "cases have")
+        parts.append(f"{few} fewer samples than asked for")
     return "; ".join(parts)
 
 

@@ -29,17 +29,12 @@ def stored_objects(ground: Ground) -> Finding | None:
         rpcs = ground.run.cases[stored.key].record.rpcs_per_call
         if rpcs:
             evidence += f" The TEE calls the normal world {fmt.digits(rpcs)} times for it."
-        claim = (
-            f"Creating an object of {size} in the TEE's storage takes "
-            f"{fmt.ratio(ground.run, ratio)} the time of a file that is written through to the "
-            "disk."
-        )
+        claim = f"Creating an object of {size} in the TEE's storage takes "
+        claim += f"{fmt.ratio(ground.run, ratio)} the time of a file written through to the disk."
         remedy = "Keep in one object what is read together, and read it once."
         if answer == "undecided":
-            claim = (
-                f"Whether creating an object of {size} in the TEE's storage takes longer than "
-                "writing a file through to the disk is undecided."
-            )
+            claim = f"Whether creating an object of {size} in the TEE's storage takes longer than "
+            claim += "writing a file through to the disk is undecided."
             remedy = ground.more_samples(ratio, (1.0,), min(stored.time.count, plain.time.count))
         return Finding(
             key="stored-objects",
@@ -62,11 +57,8 @@ def _growth(ground: Ground) -> Iterator[tuple[float, str, int] | None]:
             continue
         if not cost.backend.startswith("tee"):
             continue
-        counted = [
-            (int(point.x), rpcs)
-            for point, rpcs in zip(cost.fit.points, cost.rpcs, strict=False)
-            if rpcs is not None
-        ]
+        points = zip(cost.fit.points, cost.rpcs, strict=False)
+        counted = [(int(point.x), rpcs) for point, rpcs in points if rpcs is not None]
         if len(counted) < 2:
             yield None
             continue
