@@ -5,14 +5,18 @@ those that need neither board nor time are run."""
 import ast
 import re
 import shlex
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from synthetic import Synthetic, write
 from teemark.base import paths
 from teemark.cli.main import run
+from teemark.exact import whatif
+from teemark.plan.file import load_plan
 from test_docs_commands import NAMES, Shown, wrong
 
 SOURCE = paths.root() / "lab/src/teemark"
@@ -45,12 +49,29 @@ def texts(tree: ast.AST) -> Iterator[str]:
             yield str(node.value)
 
 
+def strings(value: Any) -> Iterator[str]:
+    """Yields all texts of a TOML file."""
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from strings(inner)
+    elif isinstance(value, str):
+        yield value
+
+
+FOLDERS = (paths.reference(), paths.plans(), paths.boards(), SOURCE)
+TOML = tuple(file for folder in FOLDERS for file in sorted(folder.rglob("*.toml")))
+
+
 def advised() -> dict[str, str]:
-    """Returns the commands that teemark's texts advise, each with a file that does."""
+    """Returns the commands that teemark's texts advise, each with a file that does: sources, and
+    the TOML files of documents, plans, boards and words."""
     found: dict[str, str] = {}
-    for file in sorted(SOURCE.rglob("*.py")):
+    for file in (*TOML, *sorted(SOURCE.rglob("*.py"))):
         source = file.read_text(encoding="utf-8")
-        for text in texts(ast.parse(source)) if "teemark " in source else ():
+        if "teemark " not in source:
+            continue
+        python = file.suffix == ".py"
+        for text in texts(ast.parse(source)) if python else strings(tomllib.loads(source)):
             for quoted, bare in ADVICE.findall(text):
                 words = (
                     quoted
@@ -59,7 +80,7 @@ def advised() -> dict[str, str]:
                     )[0]
                 ).strip()
                 if words.split()[0] in NAMES:
-                    found.setdefault(words, str(file.relative_to(SOURCE)))
+                    found.setdefault(words, str(file.relative_to(paths.root())))
     return found
 
 
@@ -96,6 +117,32 @@ def test_what_is_cheap_is_run(
     monkeypatch.chdir(tmp_path)
     status = run(shlex.split(words))
     assert status in (0, 1), capsys.readouterr().err
+
+
+OF_TOML = [words for words, file in ADVISED.items() if file.endswith(".toml")]
+
+
+def test_those_of_toml_files_are_found_and_traced_on_the_exact_board() -> None:
+    """test_trace_board.py traces the plan `trace`, test_broker_trace.py a message of the broker:
+    the case of each advised trace is among them."""
+    traced = {*load_plan("trace").keys, "broker/cpu-1/tee/64", "--plan"}
+    cases = {words.split()[1] for words in OF_TOML if words.startswith("trace ")}
+    assert {"session/first-open/tee/none", "broker/cpu-1/tee/64"} <= cases <= traced
+    assert {words.split()[0] for words in OF_TOML} <= {"trace", "explain", "upstream"}
+
+
+FINDINGS = tomllib.loads((paths.reference() / "upstream.toml").read_text("utf-8"))["finding"]
+SHOWN = {
+    " ".join(("what-if", one["case"], *(f"--option {word}" for word in one.get("options", ()))))
+    for one in FINDINGS
+    if one["case"]
+} | {f"what-if {whatif.CASES[0]} --option {option}" for option in whatif.CATALOGUE}
+"""What shows a finding of upstream.toml, and the price of an option of the catalogue."""
+
+
+@pytest.mark.parametrize("words", sorted(SHOWN))
+def test_what_shows_a_finding_of_upstream_or_an_option_is_a_command(words: str) -> None:
+    assert wrong(Shown("upstream.toml", words)) is None
 
 
 def test_each_reason_is_of_a_command_that_there_is() -> None:
