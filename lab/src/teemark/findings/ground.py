@@ -79,11 +79,8 @@ class Ground:
 
     def main_algorithm(self, *backends: str) -> str | None:
         """Returns SHA-256 if all these backends have it, otherwise the first shared algorithm."""
-        shared = [
-            cost.algorithm
-            for cost in self.models.costs
-            if all(self.models.cost(cost.algorithm, backend) for backend in backends)
-        ]
+        names = (cost.algorithm for cost in self.models.costs)
+        shared = [name for name in names if all(self.models.cost(name, by) for by in backends)]
         return "sha256" if "sha256" in shared else next(iter(shared), None)
 
     def rates(self, backend: str, over: str) -> "Rates | None":

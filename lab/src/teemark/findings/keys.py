@@ -101,14 +101,13 @@ def key_kept(ground: Ground) -> Finding | None:
     """Says what importing a key for each use adds to the use."""
     for algorithm, key in SIGNATURES:
         use = ground.models.case(SIGN.key(algorithm, "tee", key))
-        steps = [
-            ground.models.case(KEY_STEPS.key(algorithm, "tee", "sign", step))
-            for step in ("allocate", "import", "prepare")
-        ]
-        measured = [case for case in steps if case is not None]
+        steps = ("allocate", "import", "prepare")
+        keys = (KEY_STEPS.key(algorithm, "tee", "sign", step) for step in steps)
+        measured = [case for one in keys if (case := ground.models.case(one)) is not None]
         if use is None or len(measured) < len(steps) or use.estimate.value <= 0:
             continue
         extra = sum((case.estimate for case in measured[1:]), measured[0].estimate)
+        each = [f"{one.work.words[-1]}: {fmt.cost(ground.run, one.estimate)}" for one in measured]
         return Finding(
             key="key-kept",
             topic="choice",
@@ -116,10 +115,7 @@ def key_kept(ground: Ground) -> Finding | None:
             f"the second signature on: importing it each time adds "
             f"{fmt.cost(ground.run, extra)}, {fmt.percent(extra.value / use.estimate.value)} "
             "of a signature.",
-            evidence="; ".join(
-                f"{case.work.words[-1]}: {fmt.cost(ground.run, case.estimate)}" for case in measured
-            )
-            + ".",
+            evidence=f"{'; '.join(each)}.",
             figures=(ground.figure("importing", extra),),
             sure=sure(use, *measured),
         )
@@ -194,9 +190,7 @@ def post_quantum(ground: Ground) -> Finding | None:
 def says_and_does(ground: Ground) -> Finding | None:
     """Compares the algorithms that the TEE says it has with those that worked."""
     run = ground.run
-    denied = {
-        measured.work.algorithm for measured in run.sound if measured.record.tee_says is False
-    }
+    denied = {case.work.algorithm for case in run.sound if case.record.tee_says is False}
     ended = {Work.of(skip.case).algorithm for skip in run.skips if skip.code == "ta-ended"}
     if not denied and not ended:
         return None

@@ -42,10 +42,7 @@ def _of(subject: Subject) -> list[Block]:
         made += blocks(table, lookup, reference, findings.pop(table.table, []))
     left = [finding for elsewhere in findings.values() for finding in elsewhere]
     if left:
-        made += [
-            Heading("Elsewhere in the document"),
-            Bullets(tuple(said(finding) for finding in left)),
-        ]
+        made += [Heading("Elsewhere in the document"), Bullets(tuple(map(said, left)))]
     return made
 
 

@@ -149,7 +149,8 @@ def _checked(check: Check, lookup: Lookup) -> _Checked:
         return _Checked("not measured", nothing)
     here = _figure(run, value, check.unit)
     own, beside = _beside(lookup, check, value)
-    sentence = check.says.replace("{figure}", here) + beside
+    rate = "bytes an instruction" if run.icount else "rate"
+    sentence = check.says.format(figure=here, time=fmt.quantity(run), rate=rate) + beside
     if isinstance(value, str) or check.equals:
         shown = value if isinstance(value, str) else str(value.median)
         word = shown.partition(" (")[0]  # A driver's name stands behind who did the work
@@ -171,9 +172,9 @@ def _beside(lookup: Lookup, check: Check, value: Value | str) -> tuple[str, str]
     if isinstance(printed, str):
         return "", ""
     own = _WRITTEN[check.unit](run, printed.median)
-    if check.unit == "points" or printed.median <= 0:
-        return own, f", where {run.plan} has {own}"
     words = f", where {run.plan} has {own}"
+    if check.unit == "points" or printed.median <= 0:
+        return own, words
     try:
         return own, f"{words}: {fmt.digits((value / printed).median)} times as much here"
     except (NotKnown, Unlike):
@@ -208,7 +209,7 @@ def _bounds(run: RunData, check: Check) -> str:
 _POINTS = " percentage points"
 _WRITTEN: Mapping[Unit, Callable[[RunData, float], str]] = {
     "times": lambda _, value: f"{fmt.digits(value)}{fmt.TIMES}",
-    "%": lambda _, value: f"{fmt.digits(value * 100)}{fmt.THIN}%",
+    "%": lambda _, value: f"{fmt.digits(round(value * 100, 4) + 0.0)}{fmt.THIN}%",
     "points": lambda _, value: f"{fmt.digits(value * 100)}{_POINTS}",
     "time": lambda run, value: fmt.cost(run, value * 1e9),
 }

@@ -83,7 +83,8 @@ class SeedTable(_Table, frozen=True, kw_only=True):
 
 class Check(Struct, frozen=True, forbid_unknown_fields=True):
     """A condition of a conclusion: `measured` is between `low` and `high`, or it `equals` a word; a
-    word in `open` leaves the conclusion undecided. `says` is a sentence with {figure} in it."""
+    word in `open` leaves the conclusion undecided. `says` is a sentence with {figure} in it, and
+    with {time} and {rate} for what is instructions on a board that counts."""
 
     measured: str
     says: str
@@ -203,7 +204,8 @@ def _filled_check(check: Check, words: Names, where: str) -> Check:
     measured, published = (_filled(raw, words, where) for raw in (check.measured, check.published))
     for formula in filter(None, (measured, published)):
         Formula.parse(formula, where)
-    says = _filled(check.says, words | {"figure": "{figure}"}, where)
+    by_run = {name: f"{{{name}}}" for name in ("figure", "time", "rate")}
+    says = _filled(check.says, words | by_run, where)
     return replace(check, measured=measured, published=published, says=says)
 
 

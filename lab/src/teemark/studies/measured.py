@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from teemark.findings.offload import PROVEN, WORDS, Outcome, offloads
+from teemark.findings.offload import PROVEN, WORDS, Outcome, ghz, offloads
 from teemark.findings.subject import Subject
 from teemark.model import stats
 from teemark.model.models import operation
@@ -160,6 +160,12 @@ class Lookup:
             raise self.absent(key)
         raise NotKnown(f"{key} wasn't repeated inside a call often enough for a slope")
 
+    def cycles(self, key: str) -> Value:
+        """Returns the cycles for a byte inside the TA, at the CPU's highest clock."""
+        if (clock := ghz(self.subject.run)) is None:
+            raise NotKnown("the CPU's clock isn't known")
+        return self.inside(key) * (1e9 * clock) / self.size(key)
+
     def per_byte(self, algorithm: str, backend: str) -> Value:
         """Returns the seconds per further byte: the slope over sizes."""
         cost = self.subject.models.cost(algorithm, backend)
@@ -244,10 +250,8 @@ class Lookup:
         lines = filter(None, map(pattern.match, self.machine.crypto.kernel_drivers))
         drivers = [(int(line[2]), line[1]) for line in lines if kind in line[1]]
         if not drivers:
-            named = f"{kind} driver".strip()
-            raise NotKnown(
-                f"the kernel lists no {named} for {algorithm}; modules are loaded on first use"
-            )
+            why = f"the kernel lists no {kind} driver for {algorithm}".replace("  ", " ")
+            raise NotKnown(f"{why}; modules are loaded on first use")
         priority, name = max(drivers)
         return exact_value(priority) if what == "priority" else name
 
@@ -257,11 +261,7 @@ class Lookup:
         self._case(key)
         for offload in offloads(self.subject.run, self.subject.models):
             if offload.key == key:
-                return (
-                    f"{WORDS[offload.outcome]} ({offload.driver})"
-                    if offload.driver
-                    else WORDS[offload.outcome]
-                )
+                return WORDS[offload.outcome] + (f" ({offload.driver})" if offload.driver else "")
         raise NotKnown("this run wasn't watched: it is of an older teebench")
 
     def rate_by(self, outcome: Outcome, work: str, parameters: str) -> Value:
@@ -292,10 +292,8 @@ class Lookup:
             raise NotKnown("no driver of the kernel was measured")
         fitting = [offload.key for offload in measured if offload.outcome == outcome]
         if not fitting:
-            are = ", ".join(
-                sorted({f"{offload.driver} is {WORDS[offload.outcome]}" for offload in measured})
-            )
-            raise NotKnown(f"no driver here is proven to be {PROVEN[outcome]}: {are}")
+            are = sorted({f"{case.driver} is {WORDS[case.outcome]}" for case in measured})
+            raise NotKnown(f"no driver here is proven to be {PROVEN[outcome]}: {', '.join(are)}")
         return max(fitting, key=lambda key: self.rate(key).median)
 
     def published(self, table: str, row: str, column: str) -> Value:

@@ -205,10 +205,9 @@ class _Cells:
         return ratio.median if shown >= 0 else None
 
     def _ratio(self, row: str, column: str) -> list[page.Cell]:
-        quotient = self._quotient(row, column)
-        return [
-            (page.Quiet(fmt.NONE),) if quotient is None else f"{fmt.digits(quotient)}{fmt.TIMES}"
-        ]
+        if (quotient := self._quotient(row, column)) is None:
+            return [(page.Quiet(fmt.NONE),)]
+        return [f"{fmt.digits(quotient)}{fmt.TIMES}"]
 
     def _as_published(self, row: str, column: str) -> list[page.Cell]:
         figure = self._figure(row, column)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The answer in sentences; what was measured on which board, and how far to trust it."""
 
+from collections import Counter
+
 from teemark.base.finding import ranked
 from teemark.findings.subject import Subject
 from teemark.model.stats import WANDER, rarest
@@ -25,10 +27,14 @@ def _of(subject: Subject) -> list[page.Block]:
             fold = page.Fold("What decides", "each figure in a sentence", (page.Findings(checked),))
             blocks += [table(subject), fold]
         others = [finding for finding in answered if finding.status == "not checked"]
-        for why in dict.fromkeys(finding.evidence for finding in others):
-            these = tuple((finding.claim,) for finding in others if finding.evidence == why)
+        reasons = Counter(finding.evidence for finding in others)
+        shared = [why for why, number in reasons.items() if number > 1]
+        for why in (*shared, *[""] * (len(shared) < len(reasons))):
+            these = [one for one in others if one.evidence * (one.evidence in shared) == why]
+            items = tuple((one.claim if why else f"{one.claim} {one.evidence}",) for one in these)
             title = f"{fmt.plural(len(these), 'conclusion')} not measured here"
-            blocks.append(page.Fold(title, why, (page.Bullets(these),)))
+            note = why or "each for a reason of its own"
+            blocks.append(page.Fold(title, note, (page.Bullets(items),)))
         blocks.append(page.Heading("What else the run shows"))
     if first:
         blocks.append(page.Findings(first, brief=True))
