@@ -115,7 +115,7 @@ def _unseen(ran: Ran) -> str:
     calls = fmt.plural(counted.total(), "call")
     return (
         f"No call of libteec was seen, but the kernel's tracepoints count {calls} into the TEE "
-        f"meanwhile: {by}. `teemark watch --pid` shows what the kernel knows of a process."
+        f"meanwhile: {by}. `teemark watch --pid …` shows what the kernel knows of a process."
     )
 
 
