@@ -103,9 +103,8 @@ static int begin(struct tz_client *client, const char *path, struct error *err)
 int tz_client_make(struct tz_client *client, const char *id, const char *path, const char *identity,
 		   struct error *err)
 {
-	int rc = 0;
+	int rc = begin(client, path, err);
 
-	rc = begin(client, path, err);
 	if (!rc)
 		rc = set_id(client, id, err);
 	if (rc)
@@ -135,9 +134,8 @@ static int load(struct tz_client *client, const char *path, bool secret, struct 
 	char line[512], name[32], value[300];
 	unsigned int found = 0;
 	FILE *file = NULL;
-	int rc = 0;
+	int rc = begin(client, path, err);
 
-	rc = begin(client, path, err);
 	if (rc)
 		return rc;
 	file = fopen(path, "re");

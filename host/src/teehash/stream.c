@@ -251,9 +251,8 @@ static int hash_opened(struct stream *st)
 	uint64_t begin = clock_now_ns();
 	uint64_t call_ns;
 	uint64_t calls;
-	int ret;
+	int ret = session_ensure(s, &st->m->err);
 
-	ret = session_ensure(s, &st->m->err);
 	stats->setup_ns += clock_now_ns() - begin;
 	if (ret)
 		return ret;
