@@ -5,23 +5,18 @@ A signed TA begins with a `struct shdr` (OP-TEE's core/include/signed_hdr.h): se
 SHA-256 of the signed data, and the signature (by OP-TEE's scripts/sign_encrypt.py).
 """
 
+import base64
 import struct
 from collections.abc import Iterable
 from pathlib import Path
 
-_MODULUS = int(
-    "a65a18adc0b3cee30c902b7d409bacbb5a4988420ab1e092c08691e69eefa0e1"
-    "f12f90f666ddea155ac028b49ddf520c6ea5c61943ac69a8f25ffe6000a5d23a"
-    "cc1201f35bba0c511c2cf4b077b9d672351c0f73cd2f16f9ba8984a09bbf8b5b"
-    "7fe88b8b9fc871ea1c6c1f00a0eeca3ebf188e579b4866eb8bd44051ae86a186"
-    "f8d00bfab62e252e05ff760146d73deb1f7cfcdf1e828b5eb0caa3ea16be2d6e"
-    "54509cb841ef17c77f6054aaf970a0f8982e82f98c5ffb9c888e77b03272991a"
-    "e0045ebf1daaf7f0053cb495dd4dba3a71a1f8728e1d98e313bacab027bf8759"
-    "5427f8e8ecc68537d23a95e4a5099ad01fa386b092d8021e3375db26bf27fc35",
-    16,
+_MODULUS = (
+    "ploYrcCzzuMMkCt9QJusu1pJiEIKseCSwIaR5p7voOHxL5D2Zt3qFVrAKLSd31IMbqXGGUOsaajyX/5gAKXSOswS"
+    "AfNbugxRHCz0sHe51nI1HA9zzS8W+bqJhKCbv4tbf+iLi5/IceocbB8AoO7KPr8YjlebSGbri9RAUa6GoYb40Av6"
+    "ti4lLgX/dgFG1z3rH3z83x6Ci16wyqPqFr4tblRQnLhB7xfHf2BUqvlwoPiYLoL5jF/7nIiOd7Aycpka4ARevx2q"
+    "9/AFPLSV3U26OnGh+HKOHZjjE7rKsCe/h1lUJ/jo7MaFN9I6leSlCZrQH6OGsJLYAh4zddsmvyf8NQ=="
 )
-"""The modulus of keys/default.pem of OP-TEE's sources."""
-_EXPONENT = 65537
+"""The modulus of keys/default.pem of OP-TEE's sources, in base64; its exponent is 65537."""
 
 _HEADER = struct.Struct("<IIIIHH")
 _MAGIC = 0x4F545348
@@ -44,7 +39,8 @@ def signed_with_published_key(ta: Path) -> bool:
     if (magic, algorithm, digest_bytes) != (_MAGIC, _PSS_SHA256, _DIGEST):
         return False
     digest, signature = head[_HEADER.size :][:_DIGEST], head[_HEADER.size + _DIGEST :]
-    key = rsa.RSAPublicNumbers(_EXPONENT, _MODULUS).public_key()
+    modulus = int.from_bytes(base64.b64decode(_MODULUS))
+    key = rsa.RSAPublicNumbers(65537, modulus).public_key()
     form = padding.PSS(padding.MGF1(SHA256()), padding.PSS.AUTO)  # RFC 8017, 8.1.2
     try:
         key.verify(signature[:signature_bytes], digest, form, utils.Prehashed(SHA256()))
