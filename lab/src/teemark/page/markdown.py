@@ -99,8 +99,8 @@ def block(value: kind.Block, level: int) -> str:  # noqa: PLR0911 - one branch a
 
 
 def _finding(item: Finding) -> str:
-    mark = "" if item.sure else "Uncertain: "
-    mark = mark if item.severity == "note" else "Caution: "
+    mark = "Caution: " if item.severity != "note" else ""
+    mark += "" if item.sure else "Uncertain: "
     bullet = f"- **{mark}{_prose(item.claim)}** {_prose(item.evidence)}".rstrip()
     return f"{bullet}\n  *{_prose(item.advice)}*" if item.advice else bullet
 

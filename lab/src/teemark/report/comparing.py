@@ -499,7 +499,7 @@ def render(
     every = [pairs[0][0], *(pair[1] for pair in pairs)]
     title = f"What changed{where}: {what}, {days(every)}"
     subtitle = f"{run.plan} on {run.board}" if run is not None else ""
-    banners = [page.Banner("ComparedRuns by force", (f"{why}.",)) for why in forced]
+    banners = [page.Banner("Compared by force", (f"{why}.",)) for why in forced]
     how = html.render if form == "html" else markdown.render
     return how(title, subtitle, sections, footer(title, every), banners)
 
