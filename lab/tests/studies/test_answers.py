@@ -664,6 +664,7 @@ def test_a_cpu_without_instructions_is_judged_by_its_cycles(
     machine = msgspec.structs.replace(made.machine, cpu=cpu, board=board)
     found = answer("api-vs-custom", "both-in-software", replace(made, machine=machine))
     assert found.status == status, found
+    assert ("38.5" in found.evidence) == (status == "found")  # times the 2.38 of the instructions
 
 
 def test_a_board_that_counts_speaks_of_instructions() -> None:
