@@ -39,17 +39,10 @@ static const char *const sessions[] = {
 
 enum { THREADS_MAX = 32, SINGLE_KIB = 32, DIGESTS = 64, NAME_BYTES = 32, OBJECT_BYTES = 256 };
 
-static const TEEC_UUID uuids[][SHARED] = {
-	[EMPTY] = { TA_DIGEST_UUID, TA_SIZE_UUID(SINGLE_KIB) },
-	[DIGEST] = { TA_BENCH_UUID, TA_BENCH_SINGLE_UUID },
-	[STORAGE] = { TA_BENCH_UUID, TA_BENCH_SINGLE_UUID },
-	[OPEN] = { TA_DIGEST_UUID, TA_SIZE_UUID(SINGLE_KIB) },
-};
-static const uint32_t commands[][SHARED] = {
-	[EMPTY] = { TA_DIGEST_CMD_NOP, TA_SIZE_CMD_NOP },
-	[DIGEST] = { TA_BENCH_CMD_DIGEST_PART, TA_BENCH_CMD_DIGEST_PART },
-	[STORAGE] = { TA_BENCH_CMD_STORAGE_FETCH, TA_BENCH_CMD_STORAGE_FETCH },
-};
+/* The commands of EMPTY (of both TAs), DIGEST and STORAGE. */
+static const uint32_t commands[] = { TA_DIGEST_CMD_NOP, TA_BENCH_CMD_DIGEST_PART,
+				     TA_BENCH_CMD_STORAGE_FETCH };
+_Static_assert((int)TA_DIGEST_CMD_NOP == (int)TA_SIZE_CMD_NOP, "one number for both TAs");
 
 struct parallel;
 
@@ -70,7 +63,6 @@ struct parallel {
 	enum sharing sharing;
 	enum work work;
 	TEEC_UUID uuid;
-	uint32_t command;
 	uint8_t want[OBJECT_BYTES];
 	size_t want_bytes;
 	pthread_barrier_t begin, end;
@@ -90,7 +82,7 @@ static int call_once(struct caller *c, struct error *err)
 	int ret;
 
 	if (all->work != OPEN)
-		return tee_invoke(session_of(c), all->command, &c->op, "call the TA", err);
+		return tee_invoke(session_of(c), commands[all->work], &c->op, "call the TA", err);
 	ret = tee_session_open(&other, &all->uuid, "the TA", err);
 	tee_session_close(other);
 	return ret;
@@ -113,21 +105,15 @@ static void *call(void *arg)
 	}
 }
 
-/* A step of an object of the bench TA, which the caller's memory names: CREATE, OPEN or another. */
-static int object_step(struct caller *c, uint32_t command, struct error *err)
+/* Makes the caller's object, in place of the old one if there is one, and leaves it open. */
+static int make_object(struct caller *c, struct error *err)
 {
 	TEEC_Operation op = { 0 };
 
-	if (command == TA_BENCH_CMD_STORAGE_CREATE || command == TA_BENCH_CMD_STORAGE_OPEN)
-		tee_set_memref(&op, 0, TEEC_MEMREF_PARTIAL_INPUT, c->shm, 0, NAME_BYTES);
-	if (command == TA_BENCH_CMD_STORAGE_CREATE) {
-		tee_set_memref(&op, 1, TEEC_MEMREF_PARTIAL_INPUT, c->shm, NAME_BYTES, OBJECT_BYTES);
-		tee_set_value(&op, 2, TA_BENCH_STORAGE_REE_FS, 0);
-	} else if (command == TA_BENCH_CMD_STORAGE_OPEN) {
-		tee_set_value(&op, 1, TA_BENCH_STORAGE_REE_FS, 0);
-		tee_set_type(&op, 2, TEEC_VALUE_OUTPUT);
-	}
-	return tee_invoke(session_of(c), command, &op, "store an object", err);
+	tee_set_memref(&op, 0, TEEC_MEMREF_PARTIAL_INPUT, c->shm, 0, NAME_BYTES);
+	tee_set_memref(&op, 1, TEEC_MEMREF_PARTIAL_INPUT, c->shm, NAME_BYTES, OBJECT_BYTES);
+	tee_set_value(&op, 2, TA_BENCH_STORAGE_REE_FS, 0);
+	return tee_invoke(session_of(c), TA_BENCH_CMD_STORAGE_CREATE, &op, "store an object", err);
 }
 
 /* Makes a caller's memory and its call's parameters; for STORAGE its object, too. */
@@ -149,13 +135,12 @@ static int make_operation(struct caller *c, struct error *err)
 			       all->want_bytes);
 		return 0;
 	}
-	snprintf(c->shm->buffer, NAME_BYTES, "teemark-parallel-%d-%u", all->sharing,
+	/* A name that no other case uses: the cases of a run take turns. */
+	snprintf(c->shm->buffer, NAME_BYTES, "teemark-parallel-%d-%u-%u", all->sharing, all->count,
 		 (unsigned)(c - all->callers));
 	memcpy((uint8_t *)c->shm->buffer + NAME_BYTES, all->want, OBJECT_BYTES);
-	ret = object_step(c, TA_BENCH_CMD_STORAGE_CREATE, err);
+	ret = make_object(c, err);
 	c->stored = !ret;
-	if (!ret)
-		ret = object_step(c, TA_BENCH_CMD_STORAGE_CLOSE, err);
 	tee_set_memref(&c->op, 0, TEEC_MEMREF_PARTIAL_INPUT, c->shm, 0, NAME_BYTES);
 	tee_set_memref(&c->op, 1, TEEC_MEMREF_PARTIAL_OUTPUT, c->shm, NAME_BYTES, OBJECT_BYTES);
 	tee_set_value(&c->op, 2, TA_BENCH_STORAGE_REE_FS, 0);
@@ -165,17 +150,19 @@ static int make_operation(struct caller *c, struct error *err)
 static int parallel_prepare(struct bench_case *c, struct error *err)
 {
 	static const uint8_t nothing[1];
+	static const TEEC_UUID tas[][SHARED] = {
+		{ TA_DIGEST_UUID, TA_SIZE_UUID(SINGLE_KIB) },
+		{ TA_BENCH_UUID, TA_BENCH_SINGLE_UUID },
+	};
 	struct parallel *all = c->state;
-	bool single, each;
+	bool each;
 	int ret = 0;
 
 	all->sharing = (enum sharing)(c->name % SHARINGS);
 	all->work = (enum work)(c->name / SHARINGS);
 	all->count = (unsigned)c->part[0].number;
-	single = all->sharing == SINGLE;
+	all->uuid = tas[all->work == DIGEST || all->work == STORAGE][all->sharing == SINGLE];
 	each = all->sharing != SHARED && all->work != OPEN;
-	all->uuid = uuids[all->work][single];
-	all->command = all->work == OPEN ? 0 : commands[all->work][single];
 	if (all->work == STORAGE) {
 		all->want_bytes = OBJECT_BYTES;
 		pool_message(all->want, OBJECT_BYTES);
@@ -263,8 +250,9 @@ static void parallel_teardown(struct bench_case *c)
 	for (unsigned i = all->count; i--;) { /* the first caller's session is the others' */
 		struct caller *caller = &all->callers[i];
 
-		if (caller->stored && !object_step(caller, TA_BENCH_CMD_STORAGE_OPEN, NULL))
-			object_step(caller, TA_BENCH_CMD_STORAGE_DELETE, NULL);
+		if (caller->stored && !make_object(caller, NULL))
+			tee_invoke(session_of(caller), TA_BENCH_CMD_STORAGE_DELETE,
+				   &(TEEC_Operation){ 0 }, "delete an object", NULL);
 		if (caller->shm)
 			tee_shm_free(session_of(caller), caller->shm);
 		tee_session_close(caller->tee);

@@ -739,7 +739,7 @@ def test_a_page_has_its_title_once_and_its_units(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("events", "said"),
     [
-        (None, "Whether it called the TEE past libteec isn't known"),
+        (None, "No call of libteec was seen, and the kernel's tracepoints were not read."),
         ("", "It called nothing in the TEE: the kernel's tracepoints count no call, either."),
         (EVENTS, "No call of libteec was seen, but the kernel's tracepoints count 2 calls into the "
          "TEE meanwhile: 2 by client."),

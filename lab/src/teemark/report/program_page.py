@@ -104,19 +104,13 @@ def _answer(
 def _unseen(ran: Ran) -> str:
     """Returns what the kernel counted where the preloaded library saw no call."""
     if ran.legs is None:
-        return (
-            "It made no call of libteec. Whether it called the TEE past libteec isn't known: the "
-            "kernel's tracepoints were not read."
-        )
+        return "No call of libteec was seen, and the kernel's tracepoints were not read."
     counted = Counter(leg.program for leg in ran.legs if leg.complete)
     if not counted:
         return "It called nothing in the TEE: the kernel's tracepoints count no call, either."
     by = ", ".join(f"{fmt.count(n)} by {program}" for program, n in counted.most_common(4))
-    calls = fmt.plural(counted.total(), "call")
-    return (
-        f"No call of libteec was seen, but the kernel's tracepoints count {calls} into the TEE "
-        f"meanwhile: {by}. `teemark watch --pid …` shows what the kernel knows of a process."
-    )
+    words = f"the kernel's tracepoints count {fmt.plural(counted.total(), 'call')} into the TEE"
+    return f"No call of libteec was seen, but {words} meanwhile: {by}."
 
 
 def _attached(ran: Ran, cost: Cost) -> Iterator[page.Block]:
