@@ -87,8 +87,8 @@ def test_a_report_says_which_starts_it_may_lack() -> None:
 def test_neighbours_that_are_alike_hold_what_the_method_says() -> None:
     text = " ".join((Path(__file__).parents[3] / "docs" / "method.md").read_text().split())
     said = re.search(
-        r"correlation of 0\.97 a run of ten cases has (\d+) %, one of forty (\d+) %; with 0\.99 "
-        r"they have (\d+) and (\d+) %",
+        r"correlation of 0\.97 it is (\d+) % in a run of ten cases, (\d+) % in one of forty; with "
+        r"0\.99 (\d+) and (\d+) %",
         text,
     )
     assert said
