@@ -45,11 +45,13 @@ def test_the_index_groups_and_links(
     assert [*re.findall("<h2>(.*?)</h2>", text)] == ["full on lab", "quick on desk"]
     assert 'href="desk-0/report.html"' in text
     assert text.count("report.html") == 1
-    assert run(["history", "runs", "-o", "elsewhere/all.html"]) == 0
-    assert 'href="../runs/desk-0/report.html"' in Path("elsewhere/all.html").read_text()
+    assert run(["report", "runs", "-o", "elsewhere"]) == 0
+    assert 'href="../runs/desk-0/report.html"' in Path("elsewhere/index.html").read_text()
     capsys.readouterr()
-    assert run(["history", "runs", "--json", "-o", "all.html"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"html": "all.html"}
+    assert run(["report", "runs", "--json", "-o", "other"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"html": "other/index.html"}
+    assert run(["history", "runs", "-o", "all.html"]) == 2
+    assert "`teemark report runs` has them all" in capsys.readouterr().err
 
 
 def test_the_command_that_compares_two_runs_is_for_a_shell(tmp_path: Path) -> None:

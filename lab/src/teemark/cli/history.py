@@ -18,7 +18,7 @@ from teemark.model.compare import EMULATED
 from teemark.model.history import FEWEST, CaseHistory
 from teemark.page import terminal
 from teemark.page.blocks import Paragraph, Quiet
-from teemark.report import history_page, index_page
+from teemark.report import history_page
 from teemark.report.comparing import when
 from teemark.report.heading import days
 from teemark.run import listing, reader
@@ -38,7 +38,7 @@ def command(
     everything: bool = common.all_option,
     output: Path | None = option(
         "-o --output FILE",
-        "Write a page with plots to this file; of several boards or plans, an index of all runs.",
+        "Write a page with plots to this file.",
         kind=common.OUTPUT,
     ),
     as_json: bool = common.json_option("Each case's level in each run, as JSON."),
@@ -47,9 +47,8 @@ def command(
     which cases, by how much, and since which run and commit.
 
     Where times are sampled, finding a change takes 8 runs and the package ruptures. Runs that are
-    incomplete are left out, and named. All must be of one board and plan: --board and
-    --plan choose. Of several, -o writes an index: a page that opens each report and compares any
-    two runs.
+    incomplete are left out, and named. All must be of one board and plan: --board and --plan
+    choose. `teemark report DIR` makes a page of all boards and plans.
     """
     folder = folder or LATEST.parent
     if not folder.is_dir():
@@ -62,11 +61,6 @@ def command(
     asked = asked[-last:] if last else asked
     if listed:
         return _list(asked)
-    if output is not None and len(_kinds(asked)) > 1:
-        with working("reading the runs …") as tell:
-            index_page.write(folder, asked, output, tell)
-        put_json({"html": str(output)}) if as_json else click.echo(f"page: {output}")
-        return 0
     runs = list[RunData]()
     try:
         with working("reading the runs …") as tell:
@@ -113,21 +107,17 @@ def _list(asked: Sequence[Entry]) -> int:
     return 0
 
 
-def _kinds(asked: Sequence[Entry]) -> list[tuple[str, str]]:
-    """Returns the boards and plans of the runs that can be used."""
-    return sorted({(listed.board, listed.plan) for listed in asked if not listed.wrong})
-
-
 def _each(
     folder: Path, asked: Sequence[Entry], runs: list[RunData], tell: Callable[[str], None]
 ) -> Iterator[RunData]:
     """Yields the complete runs in the order of time, and appends to `runs` what is shown of each.
     Raises UsageMistake unless all are of one board and plan."""
-    if len(kinds := _kinds(asked)) > 1:
+    kinds = sorted({(listed.board, listed.plan) for listed in asked if not listed.wrong})
+    if len(kinds) > 1:
         plans = ", ".join(f"{of_plan} on {name}" for name, of_plan in kinds[:6])
         raise UsageMistake(
             f"{folder} has runs of several boards or plans: {plans}",
-            hint="choose by --board and --plan, or have an index of all: -o index.html",
+            hint=f"choose by --board and --plan; `teemark report {folder}` has them all",
         )
     for number, listed in enumerate(asked, 1):
         tell(f"reading run {number} of {len(asked)} …")
