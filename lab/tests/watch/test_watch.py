@@ -23,7 +23,6 @@ from teemark.base.console import terminal as console
 from teemark.base.errors import BoardError, CommandFailed, DataError, UsageMistake
 from teemark.boards.board import Board
 from teemark.boards.shell import Result
-from teemark.cli import main as cli
 from teemark.exact import program as programs
 from teemark.findings.program import advice
 from teemark.measure import watching
@@ -752,18 +751,3 @@ def test_of_a_program_without_a_call_of_libteec_the_kernel_tells(
     assert [section.key for section in made] == ["answer"]
     page = program_page.write(made, "it", "a board", tmp_path)
     assert said in html.unescape(page.read_text())
-
-
-def test_xtest_has_an_option_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`trace --xtest 4001` is `trace -- xtest 4001`; what follows `--` goes to xtest, too."""
-    traced = list[tuple[str, ...]]()
-
-    def program(_asked: object, argv: tuple[str, ...]) -> int:
-        traced.append(argv)
-        return 0
-
-    monkeypatch.setattr("teemark.cli.trace._program", program)
-    for words in (["--xtest", "4001"], ["--xtest", "4001", "--", "-l", "15"], ["--", "xtest"]):
-        assert cli.run(["trace", *words]) == 0
-    assert traced == [("xtest", "4001"), ("xtest", "4001", "-l", "15"), ("xtest",)]
-    assert cli.run(["trace", "invoke/none/tee/none", "--xtest", "4001"]) == 2

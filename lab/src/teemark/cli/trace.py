@@ -85,9 +85,6 @@ class _Asked:
     booting: bool = option(
         "--boot", "Trace OP-TEE's boot instead, from power-on to the normal world."
     )
-    xtest: str | None = option(
-        "--xtest N", "As -- xtest N: one of OP-TEE's own tests, such as 4001.", kind=click.STRING
-    )
 
     def board_file(self) -> BoardFile:
         file = config.find(self.board)
@@ -107,13 +104,11 @@ def command(**words: Any) -> int:
     With -- PROGRAM: run that program on the board, as it is, and do the same with its own calls
     into the TEE. It must be linked dynamically against libteec, and not be setuid.
 
-    Exit status: 0 fine; 1 if a case failed or can't be traced; 2 for a mistake on the
-    command line.
+    Exit status: 0 fine; 1 if a case failed or can't be traced.
     """
     asked = _Asked(**words)
     source, against = asked.source, asked.against
-    xtest = ("xtest", asked.xtest) if asked.xtest else ()
-    program = (*xtest, *click.get_current_context().meta["program"])
+    program = click.get_current_context().meta["program"]
     if asked.booting:
         if program or asked.cases or asked.plan or asked.ta_path or source or against:
             raise UsageMistake("a boot is traced by itself: name the board and its OP-TEE alone")
