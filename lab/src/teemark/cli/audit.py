@@ -32,7 +32,7 @@ def command(
     line of each file says how much of it was read, how much could be tested, and which lines have
     numbers that weren't read.
 
-    Exit status: 0 fine; 1 if there are findings; 2 for a mistake on the command line.
+    Exit status: 0 fine; 1 if there are findings.
     """
     reference = data.load()
     cores = sorted({row.core for row in reference.cycles})

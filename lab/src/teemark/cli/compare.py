@@ -47,8 +47,8 @@ def command(
     Runs of an emulated board and of hardware, of instructions and of times, of different plans, and
     truncated runs are refused without --force.
 
-    Exit status: 0 fine; 1 if the runs can't be compared or, with --fail-on, a case is worse by
-    the limit, or is missing in NEW; 2 for a mistake on the command line.
+    Exit status: 0 fine; 1 if the runs can't be compared or, with --fail-on, a case is worse by the
+    limit, or is missing in NEW.
     """
     limit = common.parse_limit(fail_on) if fail_on is not None else None
     if len(paths) == 1:

@@ -36,8 +36,7 @@ def command(
     heat and load, and at what else can spoil a measurement. Changes nothing, but installs teebench
     and the Trusted Applications where teebench isn't there at all, as `teemark run` does.
 
-    Exit status: 0 if a benchmark would mean something; 1 if not; 2 for a mistake on the
-    command line.
+    Exit status: 0 if a benchmark would mean something; 1 if not.
     """
     target = open_board(board)
     if accelerators:

@@ -52,8 +52,7 @@ def command(
     from which size to which, and what that saves. Memory and backends are compared at sizes that
     RUN measured, pieces by its models. What isn't better by 1 % is not advised.
 
-    Exit status: 0 fine; 1 if two sources disagree, or the run is incomplete; 2 for a mistake on
-    the command line.
+    Exit status: 0 fine; 1 if two sources disagree, or the run is incomplete.
     """
     run = reader.read(run_path)
     inside = store.read(traced) if traced else store.find(reader.locate(run_path).parent)

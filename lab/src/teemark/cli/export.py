@@ -30,7 +30,7 @@ def command(
     Prometheus push gateway and to Bencher.
 
     Exit status: 0 fine; 1 if the run has failed cases, is incomplete, or couldn't use a TEE that is
-    there (the export is written all the same); 2 for a mistake on the command line.
+    there (the export is written all the same).
     """
     run = reader.read(run_path)
     row = next(row for row in FORMATS if row.name == name)

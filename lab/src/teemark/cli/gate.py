@@ -74,7 +74,7 @@ def command(
     neither pass nor fail.
 
     Exit status: 0 if nothing got dearer; 1 if something did, isn't measured any more, or can't be
-    compared; 2 for a mistake on the command line.
+    compared.
     """
     if not update and (plan is not None or board is not None or no_functions):
         raise UsageMistake(

@@ -39,8 +39,7 @@ def command(
     Where the board counts instructions, delays are instructions. PROGRAM has to run longer than
     the wake-ups take; it is ended then.
 
-    Exit status: 0 fine; 1 if the thread can't be measured or a wake-up was beyond --stop-above; 2
-    for a mistake on the command line.
+    Exit status: 0 fine; 1 if the thread can't be measured or a wake-up was beyond --stop-above.
     """
     argv = click.get_current_context().meta["program"]
     if rest or bool(argv) == bool(cases):

@@ -48,7 +48,7 @@ def command(
     With -- PROGRAM: run that program on the board, as it is, and say the same of its calls.
 
     Exit status: 0 fine; 1 if a case or the program failed, or if less than a tenth of a TA's stack
-    is left; 2 for a mistake on the command line.
+    is left.
     """
     file = config.find(board)
     if optee is not None:

@@ -45,7 +45,7 @@ def command(
     built once is kept by the contents of its source.
 
     Exit status: 0 fine; 1 if a call takes more than --fail-on more, holds interrupts off for so
-    much longer, or wasn't measured on both; 2 for a mistake on the command line.
+    much longer, or wasn't measured on both.
     """
     limit = common.parse_limit(fail_on)
     if limit.share is None:

@@ -28,8 +28,7 @@ def command(words: tuple[str, ...] = argument("[RUN] [CASE]...", nargs=-1)) -> i
     a key with its sizes. Without a CASE, list what RUN can predict, and between which sizes. RUN is
     runs/latest unless the first word is a file or a folder.
 
-    Exit status: 0 fine; 1 if RUN gives no ground for an answer: then it says what to measure first;
-    2 for a mistake on the command line.
+    Exit status: 0 fine; 1 if RUN gives no ground for an answer: then it says what to measure first.
     """
     named = bool(words) and (Path(words[0]).exists() or words[0].count("/") < 2)
     run_path, keys = (Path(words[0]), words[1:]) if named else (latest_run(), words)

@@ -78,7 +78,7 @@ def command(
     was measured once is not measured again. --bisect halves the commits between two neighbours, and
     passes over commits that can't be measured.
 
-    Exit status: 0 fine; 1 if a version couldn't be measured; 2 for a mistake on the command line.
+    Exit status: 0 fine; 1 if a version couldn't be measured.
     """
     limit = common.parse_limit(threshold, "--threshold").share
     if limit is None:

@@ -31,7 +31,7 @@ def command(
     index.html, which opens each report and compares any two.
 
     Exit status: 0 fine; 1 if a run has failed cases, is incomplete, or couldn't use a TEE that is
-    there; 2 for a mistake on the command line.
+    there.
     """
     if len(run_paths) == 1 and (entries := _runs_in(run_paths[0])):
         index = (out or run_paths[0]) / "index.html"

@@ -120,7 +120,7 @@ def command(
     if one fails the others go on. A table of them all comes at the end.
 
     Exit status: 0 fine; 1 if a case failed, the run is incomplete, or the board has a TEE that
-    couldn't be used; 2 for a mistake on the command line; 128+n if signal n ended it.
+    couldn't be used; 128+n if signal n ended it.
     """
     if plan_word == "broker":
         raise UsageMistake("mosquitto measures that plan", hint="teemark broker measure")

@@ -17,7 +17,7 @@ def command(
     Then open a session with each Trusted Application, and say what came back. On a board without a
     TEE the programs alone are installed.
 
-    Exit status: 0 fine; 1 if the board's TEE can't be used; 2 for a mistake on the command line.
+    Exit status: 0 fine; 1 if the board's TEE can't be used.
     """
     target = open_board(board)
     if remove:

@@ -29,7 +29,7 @@ def command(
     a ? marks a figure that is smaller than its interval.
 
     Exit status: 0 fine; 1 if a run has failed cases, is incomplete, or couldn't use a TEE that is
-    there; 2 for a mistake on the command line.
+    there.
     """
     about = subjects([read(path) for path in run_paths])
     names = tuple(figures(about, algorithm))

@@ -47,8 +47,7 @@ def command(
     line does. With --measure the mend is carried out in a copy, and its call is counted with and
     without it. Nothing is written into TREE.
 
-    Exit status: 0 if none holds; 1 if one does, or has to be looked at; 2 for a mistake on the
-    command line.
+    Exit status: 0 if none holds; 1 if one does, or has to be looked at.
     """
     known = {finding.name: finding for finding in upstream.load()}
     for name in names:

@@ -49,8 +49,7 @@ def command(
     With --pid: watch a process by the kernel's tracepoints alone, until it ends, N seconds are
     over, or Ctrl-C: how many calls, their time in the secure world, their RPCs.
 
-    Exit status: 0 fine; 1 if the program failed or can't be watched; 2 for a mistake on the command
-    line.
+    Exit status: 0 fine; 1 if the program failed or can't be watched.
     """
     argv = click.get_current_context().meta["program"]
     if bool(argv) == bool(pid) or cases:

@@ -43,8 +43,7 @@ def command(
     With --catalogue each option of a list is tried alone, for an empty call, an open, a digest and
     a signature unless a CASE is named; an option that this version lacks is said and left out.
 
-    Exit status: 0 fine; 1 if a variant can't be built or a case failed; 2 for a mistake on the
-    command line.
+    Exit status: 0 fine; 1 if a variant can't be built or a case failed.
     """
     if catalogue:
         options = (*options, *(o for o in whatif.CATALOGUE if o not in options))

@@ -22,23 +22,19 @@ def blocks(measured: Measured) -> Iterator[Block]:
     yield Paragraph((" ".join(_answer(measured)),))
     if measured.tas:
         yield _stacks(measured, measured.tas)
-    if unknown := _unknown(measured):
+    every = (*measured.cases, *measured.sessions)
+    if unknown := every[0].steps[0].unknown if every else None:
         yield Paragraph((f"What the TEE gave away isn't known: {unknown}.",))
     else:
         if measured.cases:
             yield pools(measured.cases, "case or program")
         if measured.sessions:
             yield _sessions(measured.sessions)
-    for taken in (*measured.cases, *measured.sessions):
+    for taken in every:
         if taken.failure:
             yield Paragraph((f"{taken.about} failed: {taken.failure}.",))
     if measured.cases and measured.tas is None:
         yield Paragraph(("Stacks and heaps of TAs are seen on --board qemu-v8-icount only.",))
-
-
-def _unknown(measured: Measured) -> str | None:
-    every = (*measured.cases, *measured.sessions)
-    return every[0].steps[0].unknown if every else None
 
 
 def _answer(measured: Measured) -> Iterator[str]:
