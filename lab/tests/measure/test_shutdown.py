@@ -106,8 +106,10 @@ options = ["UserKnownHostsFile={server.known_hosts}", "HostKeyAlias={HOST}"]
 
 
 def heard() -> None:
-    """A test that runs in the background has SIGINT ignored, and so would its children."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    """A test that runs in the background or under nohup has SIGINT or SIGHUP ignored, and so would
+    its children."""
+    for signum in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(signum, signal.SIG_DFL)
 
 
 def disturb(server: sshserver.SshServer, state: str) -> list[int]:
