@@ -9,7 +9,7 @@ from teemark.audit import audit
 from teemark.audit.text import read_file
 from teemark.base.console import say
 from teemark.base.errors import UsageMistake
-from teemark.cli.common import PATH, argument, json_option, option, put_json, subcommand
+from teemark.cli.common import PATH, argument, option, put_json, subcommand
 from teemark.reference import data
 
 
@@ -22,7 +22,7 @@ def command(
     ghz: float = option(
         "--ghz GHZ", "Its clock, if they don't say.", kind=click.FloatRange(0), default=0.0
     ),
-    as_json: bool = json_option("Write what was read and found as JSON."),
+    as_json: bool = option("--json", "Write what was read and found as JSON."),
 ) -> int:
     """Look for figures that can't be right.
 

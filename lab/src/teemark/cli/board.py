@@ -8,7 +8,7 @@ import click
 from teemark.base import console
 from teemark.base.errors import ConfigError
 from teemark.boards import BoardFile, config, instances
-from teemark.cli.common import json_option, put_json, subcommand
+from teemark.cli.common import option, put_json, subcommand
 
 
 @click.group("board")
@@ -34,7 +34,7 @@ def _facts(name: str, board: BoardFile | ConfigError, default: str) -> dict[str,
 
 
 @subcommand("list", command)
-def list_boards(as_json: bool = json_option("One JSON array, for scripts.")) -> int:
+def list_boards(as_json: bool = option("--json", "One JSON array, for scripts.")) -> int:
     """List the boards, their kind, and whether a virtual one is up.
 
     A * marks the board that `teemark run` takes by default; `board = "NAME"` in

@@ -111,10 +111,6 @@ def board_option(default: str | None, help: str) -> Any:  # noqa: A002
     return option("--board NAME", help, default=default)
 
 
-def json_option(help: str) -> Any:  # noqa: A002
-    return option("--json", help)
-
-
 def out_option(default: str) -> Any:
     """Returns -o and --out, for a command that makes a folder of its own."""
     return option("-o --out DIR", f"Folder of the run. [default: {default}]", kind=PATH)

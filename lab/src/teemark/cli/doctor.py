@@ -13,7 +13,7 @@ from teemark.base.errors import TeemarkError
 from teemark.base.finding import Finding
 from teemark.base.sanitize import harmless
 from teemark.boards import Board, ensure_installed, open_board, own_ta
-from teemark.cli.common import board_argument, json_option, option, picked, put_json, subcommand
+from teemark.cli.common import board_argument, option, picked, put_json, subcommand
 from teemark.doctor import look
 from teemark.doctor.facts import ExaminedBoard
 from teemark.doctor.inventory import inventory
@@ -24,7 +24,7 @@ from teemark.wording import fmt
 @subcommand("doctor")
 def command(
     board: str = board_argument,
-    as_json: bool = json_option("Everything that was found, as JSON."),
+    as_json: bool = option("--json", "Everything that was found, as JSON."),
     everything: bool = option("--all", "The whole inventory of a healthy board."),
     accelerators: bool = option(
         "--accelerators", "Have tcrypt and AF_ALG ask the kernel's crypto devices; needs root."

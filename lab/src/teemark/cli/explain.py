@@ -11,7 +11,7 @@ from teemark.base.console import paragraph
 from teemark.base.console import terminal as text_terminal
 from teemark.base.errors import DataError
 from teemark.cli import common
-from teemark.cli.common import json_option, option, several, subcommand
+from teemark.cli.common import option, several, subcommand
 from teemark.cli.runs import figure, warn
 from teemark.findings import choices as advice
 from teemark.findings.subject import Subject, subjects
@@ -39,7 +39,7 @@ def command(
     choices: bool = option(
         "--choices", "Say instead what to choose: memory, pieces of a stream, backend."
     ),
-    as_json: bool = json_option("All cases, and findings, as JSON."),
+    as_json: bool = option("--json", "All cases, and findings, as JSON."),
 ) -> int:
     """Say where the time of a call into the TEE goes, part by part, and what to change.
 

@@ -41,7 +41,7 @@ def command(
         "Write a page with plots to this file.",
         kind=common.OUTPUT,
     ),
-    as_json: bool = common.json_option("Each case's level in each run, as JSON."),
+    as_json: bool = option("--json", "Each case's level in each run, as JSON."),
 ) -> int:
     """Show what changed over the runs in the folders of DIR (default: runs), in the order of time:
     which cases, by how much, and since which run and commit.

@@ -30,7 +30,7 @@ def command(
     stop_above: int | None = option(
         "--stop-above N", "Stop at the first wake-up so many ns late, and name its call."
     ),
-    as_json: bool = common.json_option("All delays, as JSON."),
+    as_json: bool = option("--json", "All delays, as JSON."),
     rest: tuple[str, ...] = argument(nargs=-1, metavar="[-- PROGRAM [ARG]...]"),
 ) -> int:
     """Say how late a thread of the highest priority wakes up while calls into the TEE are made on

@@ -35,7 +35,7 @@ def command(
     push: tuple[Path, ...] = common.push_option,
     board: str = common.board_option("qemu-v8-icount", "Any; one that counts sees stacks, too."),
     optee: str | None = common.optee_option,
-    as_json: bool = common.json_option("All figures, as JSON."),
+    as_json: bool = option("--json", "All figures, as JSON."),
 ) -> int:
     """Say how much memory each CASE takes in the TEE, how much stack and heap of its TA, and how
     many sessions fit.

@@ -5,7 +5,7 @@ import click
 
 from teemark.base import console
 from teemark.base.errors import TeemarkError
-from teemark.cli.common import json_option, only_option, picked, plan_argument, put_json, subcommand
+from teemark.cli.common import only_option, option, picked, plan_argument, put_json, subcommand
 from teemark.plan import check as plan_check
 from teemark.plan.file import case_lines, load_plan, plan_names, select_cases
 
@@ -16,7 +16,7 @@ def command() -> None:
 
 
 @subcommand("list", command)
-def list_plans(as_json: bool = json_option("One JSON array, for scripts.")) -> int:
+def list_plans(as_json: bool = option("--json", "One JSON array, for scripts.")) -> int:
     """List the plans: name, number of cases, summary."""
     rows = []
     status = 0
@@ -39,7 +39,7 @@ def list_plans(as_json: bool = json_option("One JSON array, for scripts.")) -> i
 def show(
     name: str = plan_argument,
     only: tuple[str, ...] = only_option,
-    as_json: bool = json_option("One JSON object, for scripts."),
+    as_json: bool = option("--json", "One JSON object, for scripts."),
 ) -> None:
     """Print the cases of plan NAME, in the form that teebench reads.
 

@@ -35,7 +35,7 @@ def command(
     release: bool = option("--release", "Hold HEAD against the last release before BASE as well."),
     board: str = common.exact_board_option,
     out: Path | None = common.out_option("runs/TIME-BOARD-pr, with a folder for each commit"),
-    as_json: bool = common.json_option("Both commits' calls and functions, as JSON."),
+    as_json: bool = option("--json", "Both commits' calls and functions, as JSON."),
 ) -> int:
     """Build the commits BASE and HEAD of OP-TEE, trace each CASE with both, and print a comment
     for the pull request: which calls changed, in which functions, and how to repeat it. Without

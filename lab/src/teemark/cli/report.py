@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from teemark.base.console import working
-from teemark.cli.common import FOLDER, json_option, option, put_json, runs_argument, subcommand
+from teemark.cli.common import FOLDER, option, put_json, runs_argument, subcommand
 from teemark.cli.runs import warn
 from teemark.report import index_page, run_page
 from teemark.run import listing, reader
@@ -22,7 +22,7 @@ def command(
         "Folder for report.html and report.md. [default: the first run's own]",
         kind=FOLDER,
     ),
-    as_json: bool = json_option("Print what was written as JSON."),
+    as_json: bool = option("--json", "Print what was written as JSON."),
 ) -> int:
     """Make report.html and report.md from one or more runs.
 

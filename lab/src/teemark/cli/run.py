@@ -26,7 +26,7 @@ from teemark.boards import (
 )
 from teemark.boards.own_ta import Built, OwnTa
 from teemark.cli import common
-from teemark.cli.common import json_option, option, several, subcommand
+from teemark.cli.common import option, several, subcommand
 from teemark.cli.runs import low_high
 from teemark.findings.notices import notices
 from teemark.findings.subject import Subject, subjects
@@ -102,7 +102,7 @@ def command(
     dry_run: bool = option(
         "--dry-run", "Say what would be measured, how long, and what is written on the board."
     ),
-    as_json: bool = json_option("Print a summary for scripts on stdout."),
+    as_json: bool = option("--json", "Print a summary for scripts on stdout."),
 ) -> int:
     """Run a plan on a board, keep the raw records, and report.
 

@@ -3,14 +3,14 @@
 
 from teemark.base.console import say, working
 from teemark.boards import Board, ensure_installed, install, open_board, own_ta, tas
-from teemark.cli.common import board_argument, json_option, option, picked, put_json, subcommand
+from teemark.cli.common import board_argument, option, picked, put_json, subcommand
 
 
 @subcommand("setup")
 def command(
     board: str = board_argument,
     remove: bool = option("--remove", "Take away again all that was put there."),
-    as_json: bool = json_option("What was installed or removed, as JSON."),
+    as_json: bool = option("--json", "What was installed or removed, as JSON."),
 ) -> int:
     """Install teebench, teehash and the Trusted Applications on a board, unless it has the same.
 

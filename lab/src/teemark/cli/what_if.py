@@ -33,7 +33,7 @@ def command(
     ta_path: Path | None = common.ta_option,
     board: str = common.exact_board_option,
     out: Path | None = common.out_option("runs/TIME-BOARD-what-if, with a folder for each variant"),
-    as_json: bool = common.json_option("All variants and functions, as JSON."),
+    as_json: bool = option("--json", "All variants and functions, as JSON."),
 ) -> int:
     """Build OP-TEE with and without each option and patch, trace each CASE on each, and say how
     many instructions a change saves and in which functions.

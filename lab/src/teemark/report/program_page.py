@@ -44,6 +44,8 @@ def sections(
     def cost(ns: float) -> str:
         return fmt.count(round(ns)) if exact else fmt.duration(ns)
 
+    pools = any(step.pools for step in ran.memory)
+    memory = (memory_page.pools((Taken("all", ran.memory),), "program"),) if pools else ()
     findings = advice(ran.watched, names, exact=exact)
     answer = _attached(ran, cost) if ran.attached else _answer(ran, kinds, names, cost, exact=exact)
     parts = (
@@ -53,7 +55,7 @@ def sections(
         ("waits", "What calls wait for", tuple(_waits(ran, cost))),
         ("advice", "What to change", (page.Findings(findings),) if findings else ()),
         ("sizes", "What crosses", (_params(kinds),)),
-        ("memory", "Memory", tuple(_memory(ran))),
+        ("memory", "Memory", memory),
         ("callers", "Who calls", (_callers(ran, names),)),
     )
     shown = parts if kinds else parts[:1]
@@ -283,11 +285,6 @@ def _params(kinds: Sequence[CallKind]) -> page.Table:
         rows.append((name, what, fmt.count(len(sizes)), span))
     columns = (*page.left("call", "parameter"), *page.right("times", "size"))
     return page.Table(columns, rows, stacked=True)
-
-
-def _memory(ran: Ran) -> Iterator[page.Block]:
-    if any(step.pools for step in ran.memory):
-        yield memory_page.pools((Taken("all", ran.memory),), "program")
 
 
 def _callers(ran: Ran, names: Names) -> page.Table:
