@@ -125,8 +125,9 @@ def test_a_scale_has_three_ticks_around_all_values() -> None:
 
 
 def test_a_dot_stands_where_its_value_is() -> None:
-    rows = [dots.DotRow("a", -0.1, "0", "one"), dots.DotRow("b", 0.0, "1", "ten")]
-    svg = ET.fromstring(dots.render(rows, 660, "{:g}".format, ""))
+    far = dots.DotRow("b", (dots.Dot(100.0, "0", ""),))
+    rows = [far, dots.DotRow("a", (dots.Dot(1.0, "0", "one"), dots.Dot(10.0, "1", "ten")))]
+    svg = ET.fromstring(dots.render(rows, 660, "{:g}".format))
     spots = [one for one in svg.iter(f"{SVG}rect") if one.find(f"{SVG}title") is not None]
     spots = [one for one in spots if one.attrib.get("rx")]
     middles = [float(one.attrib["x"]) + dots.RADIUS for one in spots]

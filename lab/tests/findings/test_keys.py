@@ -13,7 +13,8 @@ from teemark.findings import keys
 from teemark.findings.ground import Ground
 from teemark.findings.rules import judge
 from teemark.findings.subject import subjects
-from teemark.page.blocks import Bar, Table
+from teemark.page.bars import WIDE
+from teemark.page.blocks import Bar, Chart, Table
 from teemark.report import summary
 from teemark.report.sections.keys import keys as section
 from teemark.report.sections.keys import pkcs11 as by_layers
@@ -123,9 +124,22 @@ def test_the_section_has_bars_and_the_distribution_of_key_pairs() -> None:
     assert section(subjects([ground({"invoke/none/tee/none": 6e4}).run])) is None
 
 
+def test_key_pairs_that_scatter_are_drawn() -> None:
+    """A dot a sample and a row a case; what lies within 2 % is left to the table."""
+    spread = [1e6 * 1.05**n for n in range(20)]
+    times = {"keygen/rsa-2048/tee/none": spread, "keygen/ed25519/tee/none": scattered(1e6, 0.001)}
+    made = section(subjects([run_of(times)]))
+    assert made is not None
+    (chart,) = (block for block in made.blocks if isinstance(block, Chart))
+    assert chart.draw(WIDE).count("<title>") == len(spread)
+    assert "rsa-2048" in chart.draw(WIDE)
+    assert "ed25519" not in chart.draw(WIDE)
+
+
 def test_a_run_of_key_pairs_alone_ends_with_their_table(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
+    """A chart stands before that table, and `teemark run` ended in an assertion."""
     times = {"keygen/rsa-2048/tee/none": [1e6 * 1.05**n for n in range(20)]}
     summary.show(subjects([run_of(times)])[0])
     assert "rsa-2048" in capsys.readouterr().out

@@ -123,9 +123,15 @@ def places(picture: str) -> list[float]:
     return [float(re.findall(r'\bx="([\d.-]+)"', box)[0]) + dots.RADIUS for box in boxes]
 
 
+def test_equal_ratios_are_equal_distances_on_a_logarithmic_axis() -> None:
+    row = dots.DotRow("", tuple(dots.Dot(value, "1", "") for value in (1.0, 10.0, 100.0)))
+    low, middle, high = places(dots.render([row], 400, str))
+    assert middle - low == pytest.approx(high - middle, abs=0.2)
+
+
 def test_bars_to_both_sides_stay_in_the_chart() -> None:
-    rows = [dots.DotRow("", value, "1", "") for value in (-0.3, 0.05)]
-    assert all(0 < place < 400 for place in places(dots.render(rows, 400, str, "")))
+    row = dots.DotRow("", tuple(dots.Dot(value, "1", "") for value in (-0.3, 0.05)))
+    assert all(0 < place < 400 for place in places(dots.render([row], 400, str, around_0=True)))
 
 
 def test_a_chart_has_the_ticks_around_its_curve() -> None:

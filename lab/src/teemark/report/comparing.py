@@ -242,13 +242,14 @@ def chart(diff: ComparedRuns) -> page.Chart | None:
     rows = []
     for pair in rows_of(diff.comparison):
         words = f"{' → '.join(both(diff, pair))}, {change(pair)} {SIGN[pair.verdict]}"
-        rows.append(dots.DotRow(pair.name, pair.change, pair.verdict, words))
+        rows.append(dots.DotRow(pair.name, (dots.Dot(pair.change, pair.verdict, words),), words))
     if not rows:
         return None
     draw = partial(
         dots.render,
         rows,
         write=lambda tick: signed(tick) if tick else "0",
+        around_0=True,
         title="change of a call's cost",
     )
     title = " → ".join(pair_names(diff.comparison.first, diff.comparison.second))

@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Boards beside each other, with a line each: the cost of a call and of a byte."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
+from statistics import median
 from typing import Any
 
 from teemark.base.work import EMPTY_CALL, ONESHOT, TEE, Work
 from teemark.findings.offload import ghz
 from teemark.findings.subject import Subject
-from teemark.page.blocks import Section, Table, left, right
+from teemark.model.stats import Estimate
+from teemark.page.blocks import Bullets, Chart, Section, Strong, Table, left, right
+from teemark.page.charts import colour
+from teemark.page.dots import Dot, DotRow, render
+from teemark.page.section import remark
 from teemark.report.sections.throughput import ANSWERED
 from teemark.wording import fmt
 
@@ -112,8 +118,75 @@ def _kind(subject: Subject) -> str:
     return "instructions" if subject.run.icount else "emulated" * subject.run.emulated
 
 
+FAR = 2.0  # A board is named if its whole interval differs from the median by more than this factor
+
+
+def _groups(subjects: Sequence[Subject]) -> Iterator[tuple[str, list[tuple[Subject, float]]]]:
+    yield "instructions", [(subject, 1.0) for subject in subjects if subject.run.icount]
+    yield "time", [(subject, 1.0) for subject in subjects if not subject.run.icount]
+    yield "cycles", [(subject, clock) for subject in subjects if (clock := ghz(subject.run))]
+
+
+def _costs(subject: Subject) -> dict[str, list[tuple[str, Estimate]]]:
+    algorithm = ANSWERED[0]
+    empty, family = subject.models.case(EMPTY_CALL), f"{ONESHOT.name}/{algorithm}/"
+    mine = [cost for cost in subject.models.costs if cost.name.startswith(family)]
+    byte = f"A byte of {subject.run.title(algorithm)}"
+    return {
+        "An empty call": [(TEE, empty.estimate)] if empty else [],
+        byte: [(cost.backend, cost.byte) for cost in mine if cost.byte.value > 0 and cost.fit.fits],
+    }
+
+
+def beside(subjects: Sequence[Subject]) -> tuple[tuple[str, ...], tuple[Chart, ...]]:
+    """Returns sentences on figures that are far from the median of three or more boards, and a
+    chart for each figure and unit of at least two boards, with a row for each board and a dot for
+    each backend."""
+    far: dict[tuple[str, str], dict[str, str]] = {}
+    drawn = []
+    for unit, those in _groups(subjects):
+        write = fmt.duration if unit == "time" else fmt.digits
+        for title in _costs(subjects[0]):
+            fills: dict[str, str] = {}
+            rows: dict[str, list[Dot]] = {}
+            shown = [
+                (subject, backend, cost.scaled(factor))
+                for subject, factor in those
+                for backend, cost in _costs(subject).get(title, ())
+            ]
+            for subject, backend, cost in shown:
+                fill, who = colour(subject.run.place(backend)), subject.run.backend(backend).title
+                fills.setdefault(fill, who)
+                dot = Dot(cost.value, fill, f"{who}: {write(cost.value)}")
+                rows.setdefault(subject.label, []).append(dot)
+                values = [estimate.value for _, by, estimate in shown if by == backend]
+                middle, ends = median(values), cost.interval
+                apart = ends and (ends.low > FAR * middle or ends.high * FAR < middle)
+                if apart and len(values) > 2:
+                    times = f"{fmt.factor(cost.value / middle)} by {who}"
+                    far.setdefault((subject.label, title), {}).setdefault(who, times)
+            if len(rows) > 1:
+                entries = tuple(fills.items()) if len(fills) > 1 else ()
+                lines = [
+                    DotRow(name, tuple(dots), write(dots[0].value) if not dots[1:] else "")
+                    for name, dots in rows.items()
+                ]
+                draw = partial(render, lines, write=write, fills=entries, title=unit)
+                caption = ("The scale is logarithmic.", *remark(those[0][0]))
+                drawn.append(Chart(f"{title}: {unit}", caption, draw))
+    sentences = (
+        f"{name}: {title[0].lower()}{title[1:]} takes, over the median of all boards, "
+        f"{', '.join(times.values())}."
+        for (name, title), times in far.items()
+    )
+    return tuple(sentences), tuple(drawn)
+
+
 def boards(subjects: Sequence[Subject]) -> Section | None:
     """Returns the first section of a report of several boards; None for a single board."""
     if len({subject.run.name for subject in subjects}) < 2:
         return None
-    return Section("boards", "The boards beside each other", (table(subjects),))
+    far, charts = beside(subjects)
+    named = (Bullets(tuple((Strong(sentence),) for sentence in far)),) if far else ()
+    title = "The boards beside each other"
+    return Section("boards", title, (*named, *charts, table(subjects)))

@@ -3,16 +3,20 @@
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 from teemark.base.work import KEY_USES, KEYGEN, PKCS11
 from teemark.findings.subject import Subject
 from teemark.model.stats import CaseStats
 from teemark.page import charts
-from teemark.page.blocks import Bar, Block, Cell, Table, left, right
-from teemark.page.section import RunSection
+from teemark.page.blocks import Bar, Block, Cell, Chart, Table, left, right
+from teemark.page.dots import Dot, DotRow, render
+from teemark.page.section import RunSection, remark
 from teemark.wording import fmt
 
 BACKENDS = ("tee", "openssl", "keyctl")
+ONE_DOT = 1.02
+"""Key pairs are drawn only if the dearest takes more than the cheapest by this factor."""
 
 
 def _of(subject: Subject) -> list[Block]:
@@ -24,7 +28,7 @@ def _of(subject: Subject) -> list[Block]:
             rows.setdefault(name, {})[stats.backend] = stats
     made = [stats for stats in subject.models.stats if stats.work.row is KEYGEN]
     blocks: list[Block] = [_table(subject, rows)] if rows else []
-    return [*blocks, _distributions(subject, made)] if made else blocks
+    return [*blocks, *_drawn(subject, made), _distributions(subject, made)] if made else blocks
 
 
 def _table(subject: Subject, rows: dict[str, dict[str, CaseStats]]) -> Table:
@@ -57,6 +61,26 @@ def _table(subject: Subject, rows: dict[str, dict[str, CaseStats]]) -> Table:
         cells.append(tuple(line))
     caption, note = "One operation; bars are on a logarithmic scale", subject.caveat
     return Table((*columns, *right("TEE over OpenSSL")), cells, caption, note, stacked=True)
+
+
+def _drawn(subject: Subject, made: Sequence[CaseStats]) -> list[Block]:
+    """Draws a row for each case and a dot for each key pair, relative to the case's median. A case
+    whose key pairs lie within ONE_DOT has no row; without rows there is no chart."""
+    run, rows, fills = subject.run, list[DotRow](), dict[str, str]()
+    for stats in made:
+        shares = [each.ns / each.loops / stats.time.median for each in run.cases[stats.key].samples]
+        if max(shares) > ONE_DOT * min(shares) > 0:
+            fill, who = charts.colour(run.place(stats.backend)), run.backend(stats.backend).title
+            fills[fill] = who
+            dots = tuple(Dot(share, fill, fmt.factor(share)) for share in shares)
+            name = f"{run.title(stats.algorithm)}, {who}"
+            rows.append(DotRow(name, dots, fmt.cost(run, stats.estimate)))
+    if not rows:
+        return []
+    axis = "cost of a key pair over the case's median"
+    draw = partial(render, rows, write=fmt.factor, fills=tuple(fills.items()), title=axis)
+    caption = "A dot is a key pair, on a logarithmic scale of the median, which ends each line."
+    return [Chart("New key pairs, beside the median", (caption, *remark(subject)), draw)]
 
 
 def _distributions(subject: Subject, made: Sequence[CaseStats]) -> Table:
