@@ -137,7 +137,7 @@ SHOWN = {
     for one in FINDINGS
     if one["case"]
 } | {f"what-if {whatif.CASES[0]} --option {option}" for option in whatif.CATALOGUE}
-"""What shows a finding of upstream.toml, and the price of an option of the catalogue."""
+"""The commands that show a finding of upstream.toml, and the price of a catalogue's option."""
 
 
 @pytest.mark.parametrize("words", sorted(SHOWN))

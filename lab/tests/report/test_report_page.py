@@ -25,7 +25,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def short_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What axe-core sees to is in a few rows as in many."""
+    """A few rows show axe-core the same as many."""
     return written(tmp_path_factory.mktemp("short"), (0, 64, 4096, 1048576))
 
 

@@ -83,7 +83,7 @@ def test_a_death_has_its_command_its_code_and_its_call_stack(
 def test_a_program_that_looks_libteec_up_is_watched_and_of_others_the_kernel_tells(
     qemu_v8: VirtualBoard, tmp_path: Path
 ) -> None:
-    """Of teebench, which looks libteec up by dlsym(), it was said to call nothing in the TEE."""
+    """teebench looks libteec up by dlsym(): watch once said that it called nothing in the TEE."""
     calls = "teebench --loops 10 --samples 2 --no-ta-counter invoke/none/tee/none"
     ran = watching.run(qemu_v8, watching.Program(tuple(calls.split())), tmp_path / "seen")
     assert sum(call.function == "invoke" for call in ran.watched.calls) >= 2 * 10
