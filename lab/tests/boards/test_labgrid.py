@@ -135,7 +135,10 @@ class Farm:
     @property
     def owner(self) -> str | None:
         file = self.folder / "taken"
-        return file.read_text().strip() if file.exists() else None
+        try:
+            return file.read_text().strip()
+        except FileNotFoundError:
+            return None
 
     @property
     def calls(self) -> list[str]:

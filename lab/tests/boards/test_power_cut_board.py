@@ -73,6 +73,14 @@ def board() -> VirtualBoard:
     return opened
 
 
+TAS = (
+    "0b7c9a52-31f4-4e0d-a866-5d902ce1743b",
+    "5e5b2f0c-6d0a-4b57-9c1e-3a7f41d28860",
+    "8d1f60c7-5b3e-4c92-b027-e4196a53cd08",
+)
+"""The TAs that are used while the power is cut."""
+
+
 def put_programs(board: VirtualBoard) -> None:
     host = paths.root() / "host"
     subprocess.run(
@@ -81,8 +89,8 @@ def put_programs(board: VirtualBoard) -> None:
     built = paths.built_programs("aarch64")
     for program in (built / "tests/objects", built / "teehash", built / "teebench"):
         board.push(program, f"/data/bin/{program.name}", mode=0o755)
-    for ta in ("0b7c9a52", "5e5b2f0c", "8d1f60c7"):
-        (file,) = paths.built_tas().glob(f"{ta}*.ta")
+    for uuid in TAS:
+        file = paths.built_tas() / f"{uuid}.ta"
         board.push(file, f"/data/bin/{file.name}", mode=0o444)
 
 

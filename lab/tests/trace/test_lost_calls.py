@@ -99,6 +99,7 @@ def test_a_pull_request_whose_case_is_gone_fails(
 ) -> None:
     compared = pull_request.ComparedCommits("a", "b", {}, {}, gone, (), "gcc")
     monkeypatch.setattr(pull_request, "measure", lambda *_: [compared])
+    monkeypatch.setattr(pull_request, "check", lambda *_: None)
     words = ["pr", "--optee", str(tmp_path), "--out", str(tmp_path / "out"), "a", "b"]
     assert cli.run(words) == status
 
