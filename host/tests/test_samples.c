@@ -806,6 +806,7 @@ static void test_the_ta_times_the_samples_too(void **state)
 	(void)state;
 	pool.workplaces[0] = (struct workplace){ .backend = &in_ta,
 						 .use = WORKPLACE_DIGEST,
+						 .in = { .data = (uint8_t *)course, .size = 1 },
 						 .session = (struct session *)course };
 	pool.count = 1;
 	c->workplace = &pool.workplaces[0];

@@ -80,7 +80,7 @@ static int alloc(struct workplace *workplace, bool wanted, size_t size, struct b
 
 /*
  * Replaces the workplace's buffers by new ones of `size` bytes. The old ones go first, since shared memory
- * may be a small pool; after an error there are new ones of the old size.
+ * may be a small pool; after an error it takes the old size again, which somebody else may have taken.
  */
 static void take_buffers(struct workplace *workplace, size_t size, struct error *err)
 {
@@ -107,7 +107,7 @@ static void take_buffers(struct workplace *workplace, size_t size, struct error 
 		memset(in->data, 0, size);
 }
 
-static bool has_room(const struct workplace *workplace, size_t need)
+bool workplace_has_room(const struct workplace *workplace, size_t need)
 {
 	const struct buffer *some = uses[workplace->use].in ? &workplace->in : &workplace->out;
 
@@ -130,9 +130,9 @@ int pool_workplace(struct pool *pool, const struct backend *backend, enum workpl
 			take_buffers(workplace, workplace->reserved, &workplace->memory_error);
 	}
 	/* If there was no memory for the reserved size, the size that this case needs may do. */
-	if (workplace->session && !has_room(workplace, need))
+	if (workplace->session && !workplace_has_room(workplace, need))
 		take_buffers(workplace, need, &workplace->memory_error);
-	if (!workplace->session || !has_room(workplace, need)) {
+	if (!workplace->session || !workplace_has_room(workplace, need)) {
 		const struct error *why = workplace->session ? &workplace->memory_error :
 							       &workplace->error;
 

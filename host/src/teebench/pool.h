@@ -62,6 +62,9 @@ int pool_reserve(struct pool *pool, const struct backend *backend, enum workplac
 int pool_workplace(struct pool *pool, const struct backend *backend, enum workplace_use use,
 		   size_t need, struct workplace **workplace, struct error *err);
 
+/* Returns true if the workplace has the buffers of its use, with `need` bytes of room or more. */
+bool workplace_has_room(const struct workplace *workplace, size_t need);
+
 /* Returns the session with the TA behind a workplace; NULL if no TA computes there or `workplace` is NULL. */
 struct tee_session *workplace_ta(const struct workplace *workplace);
 

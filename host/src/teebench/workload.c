@@ -206,6 +206,9 @@ static void *result_of(const struct bench_case *c)
 int case_ready(struct bench_case *c, uint32_t loops, struct error *err)
 {
 	c->loops = loops;
+	/* They may have gone while they grew for another case, if a program beside took the memory. */
+	if (c->workplace && !workplace_has_room(c->workplace, 0))
+		return error_memory(err);
 	if (c->want_bytes)
 		memset(result_of(c), ~*(const uint8_t *)c->want, c->want_bytes);
 	return c->workload->ready ? c->workload->ready(c, err) : 0;
