@@ -59,12 +59,12 @@ static void *libteec; /* the library that the program looked up, or that real() 
 
 static void find_dlsym(void)
 {
-#ifdef __GLIBC__
-	/* Since it is in libc; before, by architecture: arm64, arm, x86-64. */
-	static const char *const versions[] = { "GLIBC_2.34", "GLIBC_2.17", "GLIBC_2.4",
-						"GLIBC_2.2.5" };
+#if defined(__GLIBC__) && !defined(__UCLIBC__)
+	/* Since it is in libc; before, by architecture: riscv64, arm64, arm, x86-64. */
+	static const char *const versions[] = { "GLIBC_2.34", "GLIBC_2.27", "GLIBC_2.17",
+						"GLIBC_2.4", "GLIBC_2.2.5" };
 
-	for (size_t i = 0; !next_dlsym && i < 4; i++)
+	for (size_t i = 0; !next_dlsym && i < 5; i++)
 		next_dlsym = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
 	if (!next_dlsym)
 		abort();
@@ -336,7 +336,7 @@ EXPORT void TEEC_ReleaseSharedMemory(TEEC_SharedMemory *memory)
 	end(w, TEEC_SUCCESS, 0, NULL);
 }
 
-#ifdef __GLIBC__
+#if defined(__GLIBC__) && !defined(__UCLIBC__)
 /* Returns the function above of that name, if `handle` has one of that name, too; else NULL. */
 static void *instead_of(void *handle, const char *name)
 {
@@ -365,6 +365,7 @@ static void *instead_of(void *handle, const char *name)
 	/* Opened once more: it stays when the program closes it. */
 	if (!libteec && found != f->ours && dladdr(found, &file))
 		libteec = dlopen(file.dli_fname, RTLD_NOW | RTLD_LOCAL);
+	dlerror(); /* a program may take what dlopen() said for an error of its own dlsym() */
 	return f->ours;
 }
 
