@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from teemark.base import paths
+from teemark.base import paths, shutdown
 from teemark.base.console import json_text, say, working
 from teemark.base.errors import BoardError, DataError, TeemarkError
 from teemark.base.files import write_whole
@@ -163,6 +163,10 @@ class Line:
             )
         if outcome.error is not None:
             raise outcome.error
+        if (
+            why := reader.read(folder).incomplete
+        ) is not None:  # a signal ended it: nothing is kept
+            raise KeyboardInterrupt if shutdown.signalled() else DataError(f"{folder}: {why}")
 
     def _write(self, folder: Path, point: Point) -> None:
         write_whole(folder / FILE, json_text(msgspec.to_builtins(point)))

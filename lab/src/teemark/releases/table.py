@@ -70,7 +70,7 @@ def jump_table(found: Sequence[Jump]) -> list[Block]:
             figure(jump.pair.first.value),
             figure(jump.pair.second.value),
             (Mark(f"{SIGN[jump.pair.verdict]} {signed(jump.pair.change)}", jump.pair.verdict),),
-            "" if jump.bisected is None else jump.bisected.found[0].commit[:9],
+            "" if jump.bisected is None else _hash(jump.bisected),
         )
         for jump in found
     ]
@@ -78,7 +78,7 @@ def jump_table(found: Sequence[Jump]) -> list[Block]:
     # One commit may make several jumps, and functions were compared for some of them.
     told: dict[str, str] = {}
     for one in filter(None, (jump.bisected for jump in found)):
-        told[one.found[0].commit] = max(commit(one), told.get(one.found[0].commit, ""), key=len)
+        told[_hash(one)] = max(commit(one), told.get(_hash(one), ""), key=len)
     bullets: list[Text] = [(words,) for words in told.values()]
     if any(jump.bisected is None for jump in found):
         bullets.append(
@@ -88,6 +88,11 @@ def jump_table(found: Sequence[Jump]) -> list[Block]:
         Table((*heads, *left("commit", optional=True)), rows, stacked=True),
         Bullets(tuple(bullets)),
     ]
+
+
+def _hash(one: Bisected) -> str:
+    first, last = one.found[0].commit[:9], one.found[-1].commit[:9]
+    return first if first == last else f"{first} to {last}"
 
 
 def commit(one: Bisected | None) -> str:
