@@ -54,7 +54,6 @@ def test_what_is_advised_takes_the_cause_away(tmp_path: Path) -> None:
                 for how in ("own", "shared", "single")
             }
     few, many = found[2], found[8]
-    print(found)
     for how in few:  # more threads of OP-TEE
         assert few[how]["thread"] > 1000
         assert many[how]["thread"] < few[how]["thread"] / 100

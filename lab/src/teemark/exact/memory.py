@@ -93,8 +93,10 @@ def of_ta(file: BoardFile, own: Own) -> records.StackAndHeap | None:
     doesn't count instructions, and if QEMU's plugin saw none of its code."""
     if own.ta is None or not _counts(file):
         return None
-    seen = measure(file, own.plan.cases, (), own, least=False).tas or ()
-    for memory in (memory for memory in seen if memory.name == own.ta.name):
+    measured = measure(file, own.plan.cases, (), own, least=False)
+    if measured.failed:
+        raise DataError(f"{own.ta.name}: not every case could be called, so its memory isn't known")
+    for memory in (memory for memory in measured.tas or () if memory.name == own.ta.name):
         heap = {"heap": memory.heap, "heap_size": memory.heap_size}
         return records.StackAndHeap(stack=memory.stack, stack_size=memory.stack_size, **heap)
     return None

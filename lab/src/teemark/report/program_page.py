@@ -108,6 +108,8 @@ def _unseen(ran: Ran) -> str:
     if ran.legs is None:
         return "No call of libteec was seen, and the kernel's tracepoints were not read."
     counted = Counter(leg.program for leg in ran.legs if leg.complete)
+    if not counted and (ran.legs or ran.overrun):
+        return "No call of libteec was seen, and none was traced whole by the kernel's tracepoints."
     if not counted:
         return "It called nothing in the TEE: the kernel's tracepoints count no call, either."
     by = ", ".join(f"{fmt.count(n)} by {program}" for program, n in counted.most_common(4))
