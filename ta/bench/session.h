@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The state of a session; sessions share only the persistent objects. Each part is all zeros when
- * it is new.
+ * The state of a session; sessions share only the persistent objects, and in the single instance
+ * the heap. Each part is all zeros when it is new.
  */
 #pragma once
 
