@@ -501,15 +501,19 @@ WAITS = """\
 
 
 @pytest.mark.parametrize(
-    ("other", "session", "lock"),
+    ("other", "session", "span", "lock"),
     [
-        (7, 7, "another call of the session 1 10.0 µs"),
-        (8, 7, "the TA's only instance, or another lock 1 10.0 µs"),
-        (0, 0, "a lock in the TEE 1 10.0 µs"),
+        (7, 7, (45, 50), "another call of the session 1 10.0 µs"),
+        (8, 7, (45, 50), "the TA's only instance, or another lock 1 10.0 µs"),
+        (0, 0, (45, 50), "a lock in the TEE 1 10.0 µs"),
+        # It held the lock, and returned before the kernel heard of the wait at 40 µs.
+        (7, 7, (20, 15), "another call of the session 1 10.0 µs"),
+        # It returned before the wait before ended, at 30 µs.
+        (7, 7, (20, 9), "the TA's only instance, or another lock 1 10.0 µs"),
     ],
 )
 def test_what_calls_wait_for_is_named(
-    other: int, session: int, lock: str, capsys: pytest.CaptureFixture[str]
+    other: int, session: int, span: tuple[int, int], lock: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A wait that hasn't ended, and one outside of the calls, count for nothing."""
     waits = tuple(watching.waits([*WAITS.splitlines(), *EVENTS.splitlines()]))
@@ -518,13 +522,15 @@ def test_what_calls_wait_for_is_named(
         (11, "lock", 10_000),
         (12, "supplicant", 30_000),
     ]
+    begin, ns = (us * 1000 for us in span)
     one = call("invoke", 1_000_005_000, 50_000, thread=11, session=session)
-    two = call("invoke", 1_000_045_000, 50_000, thread=13, session=other)
+    two = call("invoke", 1_000_000_000 + begin, ns, thread=13, session=other)
     made = program_page.sections(replace(ran(one, two), waits=waits), Names(), exact=False)
     (section,) = [section for section in made if section.key == "waits"]
     terminal.show(console(160), section.blocks)
     shown = " ".join(capsys.readouterr().out.split())
-    assert "a thread of OP-TEE 1 20.0 µs 20 %" in shown
+    share = " ".join(fmt.share(20 / (50 + span[1])).split())
+    assert f"a thread of OP-TEE 1 20.0 µs {share}" in shown
     assert lock in shown
     assert "supplicant" not in shown
 

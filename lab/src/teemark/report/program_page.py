@@ -235,14 +235,15 @@ _WAITS = {
 """Words for each thing that threads wait for, and a change that shortens the wait."""
 
 
-def _lock(session: Sequence[TeeCall], longest: int, call: TeeCall, wait: Wait) -> str:
+def _lock(session: Sequence[TeeCall], longest: int, call: TeeCall, wait: Wait, since: int) -> str:
     """Returns whether a call waited for another one of its session, or for the TA's instance or
     another lock. The calls of the session are in the order of their beginnings, and take at most
-    `longest` ns."""
-    ends = (wait.begin - longest, wait.end)
+    `longest` ns. `since` is when this call began, or its wait before ended: what held the lock may
+    have returned before the kernel heard of the wait."""
+    ends = (since - longest, wait.end)
     first, last = (bisect_left(session, ns, key=lambda other: other.begin) for ns in ends)
     beside = (other for other in session[first:last] if other is not call)
-    return "session" if any(other.end > wait.begin for other in beside) else "instance"
+    return "session" if any(other.end > since for other in beside) else "instance"
 
 
 def waiting(ran: Ran) -> dict[str, list[int]]:
@@ -254,10 +255,12 @@ def waiting(ran: Ran) -> dict[str, list[int]]:
     longest = {key: max(call.ns for call in calls) for key, calls in sessions.items()}
     for call, waits in _by_call(ran, ran.waits).items():
         key = call.process, call.session
+        since = call.begin
         for wait in waits:
             locked = wait.what == "lock" and call.session
-            what = _lock(sessions[key], longest[key], call, wait) if locked else wait.what
+            what = _lock(sessions[key], longest[key], call, wait, since) if locked else wait.what
             found[what].append(wait.end - wait.begin)
+            since = wait.end
     return found
 
 
