@@ -114,6 +114,9 @@ def test_of_tf_a_version_and_compiler(tmp_path: Path) -> None:
     found = firmware.tfa([folder / "bl1.bin", folder / "fip.bin"], folder / "bl31.elf")
     assert found.version == "v2.12.1(release):teemark"
     assert (found.compiler, found.flags) == (None, None)
+    (folder / "bl31.elf").write_bytes(b"\0Debian clang version 14.0.6\0clang version\0")
+    found = firmware.tfa([folder / "bl1.bin"], folder / "bl31.elf")
+    assert found.compiler == "Debian clang version 14.0.6"
     if shutil.which("gcc") is None:
         pytest.skip("no gcc")
     (tmp_path / "a.c").write_text("int f(void) { return 1; }\n")

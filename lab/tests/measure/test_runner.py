@@ -805,10 +805,14 @@ def test_a_bar_has_room_for_the_time_that_is_left(
 
 @pytest.mark.parametrize("unreached", [False, True])
 def test_a_run_that_lacks_cases_is_resumed(
-    command: tuple[FakeBoard, list[str]], tmp_path: Path, unreached: bool
+    command: tuple[FakeBoard, list[str]],
+    tmp_path: Path,
+    unreached: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The connection broke; what is missing is measured, and stands in one run with the rest. After
-    a TEE that hung, a second start may not have reached the board."""
+    a TEE that hung, a second start may not have reached the board. What the TA takes, though, is
+    asked of all cases."""
     board, args = command
     output = (board.programs / "output").read_bytes()
     teebench(board.programs, f'head -n 500 "{board.programs}/output"; exit 255')
@@ -830,7 +834,10 @@ def test_a_run_that_lacks_cases_is_resumed(
     teebench(board.programs, f'cat >"{board.programs}/cases"\ncat "{board.programs}/output"\n')
     more = ["run", "--resume", str(tmp_path / "out"), "--out", str(tmp_path / "again")]
     more += args[1:3]
+    plans: list[Plan] = []
+    monkeypatch.setattr(run_command, "_ta_memory", lambda _board, _ta, plan: plans.append(plan))
     result = CliRunner().invoke(cli.cli, more, standalone_mode=False)
+    assert [plan.cases for plan in plans] == [load_plan("quick").cases]
     typed = (board.programs / "cases").read_text().splitlines()
     assert {line.split()[0] for line in typed} <= lacking
     again = reader.read(tmp_path / "again")

@@ -135,7 +135,7 @@ def _hear(signum: int, _frame: FrameType | None) -> None:
             with undisturbed():  # who isn't told wouldn't end
                 _state.tell(signum)
             if _state.count == 1:
-                _set_timer(GRACE_S)
+                _set_timer(min(GRACE_S, _state.ends_at - time.monotonic()))
                 return
     elif _state.count == 2:
         _state.waits_until, _state.ends_at = now, min(_state.ends_at, now + AT_ONCE_S)

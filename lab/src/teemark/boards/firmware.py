@@ -14,7 +14,7 @@ from teemark.run.records import Commit, Firmware
 _OPTEE = re.compile(rb"([\x21-\x7e]+) \(((?:gcc|clang)[\x20-\x7e]*)\) (#\d+ [\x20-\x7e]*)")
 _TFA = re.compile(rb"(v\d[\x21-\x7e]*\([a-z]+\):[\x21-\x7e]*)\0")
 _FLAGS = re.compile(rb"GNU C\d[\x20-\x7e]*")  # DW_AT_producer of the first C source
-_COMPILER = re.compile(rb"GCC: [\x20-\x7e]*")  # in the section .comment
+_COMPILER = re.compile(rb"GCC: [\x20-\x7e]*|(?:\w+ )?clang version [\x20-\x7e]*")  # in .comment
 _SETTING = re.compile(r"^(CFG_\w+)=(.*)$", re.M)
 
 

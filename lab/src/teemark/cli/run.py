@@ -129,7 +129,7 @@ def command(
         plan_word = plan_word or (None if ta_path else old.header.plan)
         boards = boards or (old.header.board,)
     ta, plan = common.load(ta_path, plan_word or (None if ta_path else "quick"))
-    plan = select_cases(plan, only) if only else plan
+    whole = plan = select_cases(plan, only) if only else plan
     plan = _lacking(plan, old, (boots or 1) * (rounds or 1)) if old is not None else plan
     plan_check.check(plan)
     source = {"commit": origin.commit(commit_word, Path.cwd()), "labels": origin.labels(labels)}
@@ -165,7 +165,7 @@ def command(
         "options": options,
         "limit_s": limit_minutes * 60 if limit_minutes else None,
         "before": resume,
-        "ta_memory": _ta_memory(names[0], ta, plan),
+        "ta_memory": _ta_memory(names[0], ta, whole),
     }
     outcome = _measure(target, plan, out, starts, built, **how)
     if isinstance(target, LabgridBoard) and _hung(outcome, target):

@@ -163,9 +163,8 @@ class Line:
             )
         if outcome.error is not None:
             raise outcome.error
-        if (
-            why := reader.read(folder).incomplete
-        ) is not None:  # a signal ended it: nothing is kept
+        why = reader.read(folder).incomplete
+        if why is not None:  # a signal ended it: nothing is kept
             raise KeyboardInterrupt if shutdown.signalled() else DataError(f"{folder}: {why}")
 
     def _write(self, folder: Path, point: Point) -> None:
@@ -186,11 +185,8 @@ def _programs(own: OwnTa | None) -> str:
     for top in (paths.root() / "ta", paths.root() / "common", *([own.source] if own else [])):
         for path in sorted(top.rglob("*")) if top.is_dir() else [top]:
             kinds = (".c", ".h", ".mk", ".S", ".ta", "")
-            if (
-                path.is_file()
-                and path.suffix in kinds
-                and "tests" not in path.relative_to(top).parts
-            ):
+            tested = "tests" in path.relative_to(top).parts
+            if path.is_file() and path.suffix in kinds and not tested:
                 sha256.update(path.read_bytes())
     return sha256.hexdigest()
 

@@ -100,8 +100,7 @@ def commit(one: Bisected | None) -> str:
     if one is None:
         return ""
     if len(one.found) > 1:
-        names = f"{one.found[0].commit[:9]} to {one.found[-1].commit[:9]}"
-        return f"one of {len(one.found)} commits, {names}, that can't be measured one by one"
+        return f"one of {len(one.found)} commits, {_hash(one)}, that can't be measured one by one"
     found = one.found[0]
     words = f"{found.commit[:9]} ({found.date}) {found.title}"
     if abs(one.share - 1) > 0.1:
