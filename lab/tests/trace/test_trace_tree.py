@@ -221,6 +221,41 @@ def test_a_fast_call_does_not_make_the_core_forget_the_one_that_waits(tmp_path: 
     assert stacks["main;sync;smc;fast"] == 4
 
 
+def test_a_call_that_waits_is_not_lost_while_others_wait_and_go_on(tmp_path: Path) -> None:
+    """There is room for eight that wait: one that went on must give its place back."""
+    m = Machine()
+
+    def kernel_asks_again() -> None:
+        nonlocal at
+        m.run("smc", 0x0E090100, ERET, domain=TFA)
+        m.run("sync", at := at + 0x10, SMC, domain=KERNEL)
+        m.run("smc", 0x0E090200, ERET, domain=TFA)
+
+    at = 0xFFFF800000000400
+    call_into_the_tee(m)
+    m.run("entry", 0x0E100010, BL, domain=CORE)
+    m.run("rpc", 0x0E102000, SMC, domain=CORE, flags=Flag.ENTRY)
+    for _ in range(4):
+        kernel_asks_again()
+        m.run("other", 0x0E108000, BL, domain=CORE, flags=Flag.ENTRY)
+        m.run("ask", 0x0E109000, SMC, domain=CORE, flags=Flag.ENTRY)
+        kernel_asks_again()
+        m.run("resume", 0x0E103000, ERET, domain=CORE, flags=Flag.ENTRY)
+        m.run("ask", 0x0E109040, RET, domain=CORE)
+        m.run("other", 0x0E108010, SMC, domain=CORE)
+    kernel_asks_again()
+    m.run("resume", 0x0E103000, ERET, domain=CORE, flags=Flag.ENTRY)
+    m.run("rpc", 0x0E102040, RET, domain=CORE)
+    m.run("entry", 0x0E100020, SMC, domain=CORE)
+    m.run("smc", 0x0E090100, ERET, domain=TFA)
+    m.run("sync", at + 0x10, ERET, domain=KERNEL)
+    m.run("main", 0x1010, NOP)
+    stacks = folded(m, tmp_path)
+    assert stacks["main;sync;smc;entry;rpc"] == 8  # before and after
+    assert stacks["main;sync;smc;other;ask"] == stacks["main;sync;smc;other"] == 4 * 8
+    assert stacks["main;sync;smc;resume"] == 5 * 4
+
+
 def test_an_interrupt_right_behind_another_is_below_what_the_first_interrupted(
     tmp_path: Path,
 ) -> None:
