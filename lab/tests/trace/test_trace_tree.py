@@ -224,6 +224,7 @@ def test_a_fast_call_does_not_make_the_core_forget_the_one_that_waits(tmp_path: 
 def test_a_call_that_waits_is_not_lost_while_others_wait_and_go_on(tmp_path: Path) -> None:
     """There is room for eight that wait: one that went on must give its place back."""
     m = Machine()
+    at = 0xFFFF800000000400
 
     def kernel_asks_again() -> None:
         nonlocal at
@@ -231,7 +232,6 @@ def test_a_call_that_waits_is_not_lost_while_others_wait_and_go_on(tmp_path: Pat
         m.run("sync", at := at + 0x10, SMC, domain=KERNEL)
         m.run("smc", 0x0E090200, ERET, domain=TFA)
 
-    at = 0xFFFF800000000400
     call_into_the_tee(m)
     m.run("entry", 0x0E100010, BL, domain=CORE)
     m.run("rpc", 0x0E102000, SMC, domain=CORE, flags=Flag.ENTRY)
