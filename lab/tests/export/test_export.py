@@ -165,6 +165,9 @@ def test_github_action_benchmark_has_what_it_requires(run: RunData) -> None:
         assert kinds == {"name": str, "unit": str, "value": float, "range": str, "extra": str}
         assert re.fullmatch(r"± \d+(\.\d+)?", entry["range"])  # what its charts can read
     assert {entry["unit"] for entry in entries} == {"ns"}
+    ends = json.loads(medians.bmf(run))[KEY]["latency"]
+    (shown,) = (float(entry["range"][2:]) for entry in entries if entry["name"] == KEY)
+    assert 2 * shown == pytest.approx(ends["upper_value"] - ends["lower_value"], abs=0.2)
     exact = json.loads(medians.github_action_benchmark(EXACT))
     assert {entry["unit"] for entry in exact} == {"instructions"}
     assert not any("range" in entry for entry in exact)
