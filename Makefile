@@ -254,8 +254,7 @@ WAITING := host/tests/test_masks.c host/tests/test_measure.c host/tests/test_tee
 	-m "not board and not quiet" host/tests/test_teebench.py host/tests/teehash
 
 .PHONY: test-again
-test-again: TESTS ?= $(WAITING)
-test-again: export TESTS := $(value TESTS)
+test-again: override export TESTS := $(or $(value TESTS),$(WAITING))
 test-again: deps venv-dev ## TESTS (pytest's words, sources of C tests) N (20) times beside LOAD (2) busy loops: how often each failed
 	@$(VENV)/bin/python lab/tests/tools/again.py --times '$(or $(N),20)' --load '$(or $(LOAD),2)' \
 		--tests "$$TESTS" -- $(PYTEST)

@@ -103,6 +103,23 @@ def test_a_c_test_is_named_by_its_source(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(
+    ("given", "asked"),
+    [((), "host/tests/test_masks.c "), (("TESTS=-k 'a $b' x.py",), "-k 'a $b' x.py\n")],
+)
+def test_make_hands_its_own_tests_or_the_given_ones_on(
+    tmp_path: Path, given: tuple[str, ...], asked: str
+) -> None:
+    (tmp_path / "bin").mkdir()
+    python = tmp_path / "bin" / "python"
+    python.write_text('#!/bin/sh\nprintf "%s\\n" "$7"\n')
+    python.chmod(0o755)
+    words = ["make", "-s", "-C", str(paths.root()), "-o", "deps", "-o", "venv-dev", "test-again"]
+    mine = {name: value for name, value in os.environ.items() if name not in ("TESTS", "MAKEFLAGS")}
+    said = subprocess.check_output([*words, f"VENV={tmp_path}", *given], env=mine, text=True)
+    assert said.startswith(asked)
+
+
+@pytest.mark.parametrize(
     ("words", "said"),
     [
         (["host/tests/harness.h.c"], "is no C test"),
