@@ -59,9 +59,9 @@ exit 1
 # TERM, so that the TA stores what it saw; what doesn't within a minute is killed.
 _CLEAR = """\
 running() { # the word behind --library-path LIBRARIES is the program
-  for at in /proc/[0-9]*; do
-    tr '\\0' '\\n' <"$at/cmdline" 2>/dev/null | sed -n 4p | grep -q "^$1/" && echo "${at#/proc/}"
-  done
+  for at in $(grep -ls "$1/" /proc/[0-9]*/cmdline); do
+    tr '\\0' '\\n' <"$at" 2>/dev/null | sed -n 4p | grep -q "^$1/" && echo "$at"
+  done | cut -d/ -f3
 }
 for try in $(seq 600); do
   found=$(running "${1%/*}")
