@@ -79,7 +79,7 @@ def _accesses(window: Window, blocks: NDArray[np.bool_]) -> tuple[NDArray[np.int
 def _instances(window: Window, places: Places, elf: Elf) -> Iterator[TaMemory]:
     layout = ta_layout(elf.file)
     used = window.used()
-    in_tas = [block for block in used.tolist() if places.blocks["domain"][block] == Domain.TA]
+    in_tas = used[places.blocks["domain"][used] == Domain.TA].tolist()
     placed = ((block, places.functions[places.blocks["function"][block]]) for block in in_tas)
     mine = [block for block, of in placed if of.module == elf.name and of.name not in _PAINTERS]
     if not mine or layout is None:

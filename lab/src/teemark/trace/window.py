@@ -73,7 +73,7 @@ class Window:
 def read(file: Path, beginning: bool = False, *, touched: bool = False) -> Window:
     """Reads a window. Raises DataError for a window that was cut, unless `beginning` is true.
     `touched` says that places in memory stand behind it."""
-    data = np.memmap(file, dtype=np.uint8, mode="r") if file.stat().st_size else np.empty(0, "u1")
+    data = np.asarray(np.memmap(file, np.uint8, "r")) if file.stat().st_size else np.empty(0, "u1")
     if len(data) < _HEAD.size:
         raise DataError(f"{file}: not a whole window")
     head = _HEAD.unpack(data[: _HEAD.size].tobytes())
