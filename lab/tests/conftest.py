@@ -130,6 +130,35 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+ONE_STRAND = {
+    "test_broker_attacks_board.py": "broker",
+    "test_broker_board.py": "broker",
+    "test_board_exact.py": "exact",
+    "test_docs_board.py": "exact",
+    "test_latency_board.py": "exact",
+    "test_parallel_board.py": "exact",
+    "test_readme.py": "exact",
+    "test_signature_tables.py": "exact",
+}
+"""Files that share what takes long to make: mosquitto on the board, and the exact board."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keeps such files in one strand, as `--dist loadfile` does with the tests of a file."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    def strand(nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return ONE_STRAND.get(Path(file).name, file)
+
+    strands = LoadFileScheduling(config, log)
+    strands._split_scope = strand
+    return strands
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     def seconds(item: pytest.Item) -> int:
         mark = item.get_closest_marker("long")
@@ -280,9 +309,9 @@ def lent(qemu_v8: VirtualBoard, monkeypatch: pytest.MonkeyPatch) -> VirtualBoard
     return qemu_v8
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def qemu_v8_icount() -> Iterator[VirtualBoard]:
-    """The deterministic virtual board. It goes with the module that uses it."""
+    """The deterministic virtual board, booted once for all tests, with everything installed."""
     yield from _boot("qemu-v8-icount")
 
 

@@ -20,7 +20,7 @@ from teemark.plan.file import load_plan
 from teemark.run import reader
 from teemark.run.reader import RunData
 
-pytestmark = pytest.mark.board
+pytestmark = [pytest.mark.board, pytest.mark.long(40)]
 
 HELLO = Path(__file__).resolve().parent / "hello_world"
 HELLO_UUID = "8aaaf200-2450-11e4-abe2-0002a5d5c51b"

@@ -44,7 +44,7 @@ from waiting import (
     until_gone,
 )
 
-pytestmark = pytest.mark.board
+pytestmark = [pytest.mark.board, pytest.mark.long(60)]
 
 NOISE = random.Random(4).randbytes(400_000)
 

@@ -22,7 +22,7 @@ TOPIC = "tz/c"
 CLIENTS = {"alice": ["w:tz/#"], "bob": ["r:tz/#"], "carol": ["r:tz/c"]}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def mosquitto(qemu_v8: VirtualBoard) -> Iterator[Mosquitto]:
     """Installed, with its clients enrolled, and not started."""
     mosquitto = Mosquitto(qemu_v8)
