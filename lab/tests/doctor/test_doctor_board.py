@@ -21,7 +21,7 @@ from teemark.doctor.look import HEALTH, with_health
 from teemark.doctor.rules import examine
 from teemark.run.records import Machine
 
-pytestmark = pytest.mark.board
+pytestmark = [pytest.mark.board, pytest.mark.long(50)]
 
 DIGEST = "/lib/optee_armtz/5e5b2f0c-6d0a-4b57-9c1e-3a7f41d28860.ta"
 
@@ -82,17 +82,13 @@ def test_faults_of_the_tee(qemu_v8: VirtualBoard) -> None:
 @pytest.mark.usefixtures("borrowed")
 def test_faults_of_the_kernels_crypto_and_of_the_folder(qemu_v8: VirtualBoard) -> None:
     kernel = "cd /lib/modules/$(uname -r)/kernel/crypto && "
-    # With its file hidden: asking for the socket would load it again.
-    hide = kernel + "mv crypto_user.ko* /tmp/ && rmmod crypto_user"
-    show = kernel + "mv /tmp/crypto_user.ko* . && modprobe crypto_user"
-    with fault(qemu_v8, hide, show) as found:
+    # With their files hidden: asking for the sockets would load them again.
+    hide = kernel + "mv crypto_user.ko* algif_hash.ko* /tmp/ && rmmod crypto_user algif_hash"
+    show = kernel + "mv /tmp/crypto_user.ko* /tmp/algif_hash.ko* ."
+    with fault(qemu_v8, hide, f"{show} && modprobe -a crypto_user algif_hash") as found:
         assert "errno 93" in found["crypto-netlink"]["evidence"]
         assert found["crypto-netlink"]["remedy"].startswith("modprobe crypto_user")
         assert found["crypto-netlink"]["severity"] == "note"
-
-    hide = kernel + "mv algif_hash.ko* /tmp/ && rmmod algif_hash"
-    show = kernel + "mv /tmp/algif_hash.ko* . && modprobe algif_hash"
-    with fault(qemu_v8, hide, show) as found:
         assert "errno 2" in found["afalg-hash"]["evidence"]
         assert "algif_hash" in found["afalg-hash"]["remedy"]
 

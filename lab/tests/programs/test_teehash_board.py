@@ -386,7 +386,8 @@ def test_a_file_that_can_be_allocated_but_not_mapped(board: VirtualBoard, option
     done = run(
         board,
         "for i in 1 2 3 4 5 6; do cat noise; done | head -c 20971520 >m20\n"
-        f"teehash --oneshot-limit=64M {options} m20 good m20; status=$?; rm m20; exit $status",
+        f"teehash --backend=ta-ce --oneshot-limit=64M {options} m20 good m20; status=$?; rm m20\n"
+        "exit $status",
     )
     whole = digest((NOISE * 6)[: 20 << 20]) + "  m20\n"
     assert (done.status, done.text, done.complaint) == (0, whole + GOOD + whole, "")
