@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import THOROUGH
+from conftest import FEW_TAS, THOROUGH
 from teemark.base import paths
 from teemark.cli.main import run
 
@@ -70,8 +70,12 @@ def tree(tmp_path: Path) -> Path:
 
 
 def test_two_versions_and_one_that_is_not_built(
-    tree: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    tree: Path,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv("MAKEFLAGS", FEW_TAS)
     plan = tmp_path / "tiny.toml"
     plan.write_text(PLAN)
     words = ["releases", "--optee-git", str(tree), "--from", "4.9.0", "--plan", str(plan)]

@@ -27,13 +27,14 @@ NO_PASSWORD = "sed -i 's/^root:[^:]*:/root::/' /etc/shadow"
 """su makes her root from then on."""
 
 
-def board_file(board: Board, folder: Path, *, su: bool) -> str:
-    """Writes a board file of ann's on that board; returns its path."""
+def board_file(board: Board, folder: Path, *, su: bool, tas: Path | None = None) -> str:
+    """Writes a board file of ann's on that board; returns its path. `tas` is a folder of TAs."""
     to = board.endpoint
     path = folder / "ann.toml"
     path.write_text(
         f'kind = "ssh"\naddress = "{to.address}"\nport = {to.port}\nuser = "ann"\n'
         f'identity = "{to.identity}"\nsu = {str(su).lower()}\n'
         f'options = ["UserKnownHostsFile={to.known_hosts}", "HostKeyAlias={to.host_alias}"]\n'
+        + (f'tas = "{tas}"\n' if tas is not None else "")
     )
     return str(path)
