@@ -55,7 +55,7 @@ EXAMPLES = {
         ("cbc(aes) (cbc-aes-ce) encryption", {"time": "309 cycles", "done": "16 bytes"}),
     ),
     "Mbed TLS": ("  AES-CBC-128              :      12427 KiB/s,          7 cycles/byte", ("AES-CBC-128", {"slope": "7 cycles/byte"})),
-    "lscpu": ("CPU max MHz:         1500.0000", ("CPU max MHz", {"": "1500.0000 MHz"})),
+    "lscpu": ("CPU max MHz:         1500.0000", ("CPU max MHz", {"most": "1500.0000 MHz"})),
     "Markdown": (
         "## Files\n| Operation | Time | Rate (MB/s) |\n|---|:--:|--:|\n| **a** | `0.5` s | 20.0 |",
         ("a", {"Time": "0.5 s", "Rate (MB/s)": "20.0 MB/s"}),

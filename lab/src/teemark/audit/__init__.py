@@ -48,8 +48,8 @@ class Audited:
 def audit(reading: Reading, reference: Reference, core: str = "", clock_hz: float = 0.0) -> Audited:
     """Returns the contradictions within a text. `core` and `clock_hz` (hertz) override what the
     text says of the machine."""
-    world.place(reading, reference, core, clock_hz)
-    bound, outside = relations.results(reading), world.published(reading, reference)
+    bound = relations.results(reading)
+    outside = world.published(reading, reference, core, clock_hz)
     tested = dict[tuple[int, str, str], Tested]()
     for result in (*reading.tested, *bound, *outside):
         if (key := result.figure.key) not in tested or tested[key].good:

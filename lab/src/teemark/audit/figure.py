@@ -107,15 +107,8 @@ class Reading:
     """All lines of the text with their numbers."""
     unread: list[tuple[str, int]] = field(default_factory=list)
     """Lines with numbers that no reader took, each with its line number."""
-    speeds: list[tuple[str, Printed]] = field(default_factory=list)
-    """Rates of programs, with the algorithm's name."""
-    emulated: bool = False
-    core: str = ""
-    clock_hz: float = 0.0
-    lacks_instructions: bool = False
-    openssl: bool = False  # The figures are OpenSSL's: published speeds of its code bound them
-    inferred: dict[str, str] = field(default_factory=dict)
-    """Facts of the machine that the text doesn't state but that follow from it, with the reason."""
+    speeds: list[Printed] = field(default_factory=list)
+    """Rates of OpenSSL."""
 
     @property
     def text(self) -> str:

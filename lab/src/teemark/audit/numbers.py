@@ -47,6 +47,7 @@ NUMBER = re.compile(r"(?<![\w.:/#-])\d+(?:\.\d+)?(?![\w:/#]|[.-]\d)")
 _CLEAN = str.maketrans("μ−–“”⁻⁰¹²³⁴⁵⁶⁷⁸⁹", 'µ--""-0123456789')
 _GROUPS = re.compile("(?<=\\d)[\xa0\u202f\u2009'](?=\\d{3}(?!\\d))")
 _POWER = re.compile("[\xa0\u202f\u2009 ]?×[\xa0\u202f\u2009 ]?10([⁻⁰¹²³⁴-⁹]{1,3})")
+_FIELD = re.compile(r"[a-z]\w*")
 LONGEST = 40  # Most characters of a figure's number that are read
 
 
@@ -83,6 +84,8 @@ def figure(text: str, unit: str = "", **place: Any) -> Printed | None:
         return None
     about = match["about"] or ""
     counted = unit in EXACT and "." not in match["value"]
+    # benchmarks use powers of two as sizes, and nobody rounds to them
+    counted |= unit in ("KiB", "MiB", "GiB") and value % 1 == 0 and int(value).bit_count() == 1
     span = printed(value, upper, 1.0 if about not in ("", "<", ">", "≤", "≥") else 0.5)
     span = exact(float(value)) if counted and not about and upper is None else span
     span *= UNITS[unit][1]
@@ -109,14 +112,6 @@ def rounded(one: Printed) -> Printed:
     return replace(one, unit="x", span=printed(_decimal(one.digits)))
 
 
-def whole(one: Printed) -> Printed:
-    """Takes 1 MiB, 64 KiB or another power of two for exact, since benchmarks use such sizes and
-    nobody rounds to them. Any other figure keeps its range."""
-    power = one.unit in ("KiB", "MiB", "GiB") and re.fullmatch(r"[1-9]\d*", one.digits)
-    exactly = power and int(one.digits).bit_count() == 1
-    return replace(one, span=exact(one.span.mid)) if exactly else one
-
-
 # -- comparing -------------------------------------------------------------------------------------
 
 
@@ -125,38 +120,20 @@ def fits(value: Span, shown: Span, slack: float = SLACK) -> bool:
     return Span(value.low - room, value.mid, value.high + room).overlaps(shown)
 
 
-def loose(one: Printed) -> Span:
-    """Returns the range of a size or rate whose MB may be MiB: many programs mix them up."""
-    if one.unit.partition("/")[0] in ("kB", "KB", "MB", "GB"):
-        binary = UNITS[f"{one.unit[0].upper()}i{one.unit[1:]}"][1] / UNITS[one.unit][1]
-        return Span(one.span.low, one.span.mid, one.span.high * binary)
-    return one.span
+def loose(one: Printed) -> Printed:
+    """Returns a size or rate whose MB may be MiB: many programs mix them up."""
+    if one.unit.partition("/")[0] not in ("kB", "KB", "MB", "GB"):
+        return one
+    binary = UNITS[f"{one.unit[0].upper()}i{one.unit[1:]}"][1] / UNITS[one.unit][1]
+    return replace(one, span=Span(one.span.low, one.span.mid, one.span.high * binary))
 
 
-def follows(
-    rule: str,
-    shown: Printed,
-    value: Span,
-    formula: str,
-    slack: float = SLACK,
-    *,
-    wide: bool = False,
-) -> Tested:
-    """Checks that a figure is what its formula gives; `wide` lets its megabytes be binary."""
-    wrong = f"{shown.name}: {shown.text} is printed, but {formula} = "
-    size = shown.dimension in ("size", "rate")
+def follows(rule: str, shown: Printed, value: Span, formula: str, slack: float = SLACK) -> Tested:
+    """Checks that a figure is what its formula gives."""
     own = f"{number(value.mid / UNITS[shown.unit][1])} {shown.unit}"
-    wrong += f"{own if size else amount(value, shown.dimension)}."
-    return Tested(rule, shown, fits(value, loose(shown) if wide else shown.span, slack), wrong)
-
-
-def in_order(rule: str, low: Printed, high: Printed) -> Tested:
-    """Checks that `low` isn't above `high`. Rounding both to as many decimals keeps their order."""
-    decimals = {len(one.digits.partition(".")[2]) for one in (low, high)}
-    alike = low.unit == high.unit and len(decimals) == 1
-    good = low.span.mid <= high.span.mid if alike else low.span.low <= high.span.high
-    last = max(low, high, key=lambda one: one.line)
-    return Tested(rule, last, good, f"{low.text} ({low.name}) is above {high.text} ({high.name}).")
+    own = own if shown.dimension in ("size", "rate") else amount(value, shown.dimension)
+    wrong = f"{shown.name}: {shown.text} is printed, but {formula} = {own}."
+    return Tested(rule, shown, fits(value, shown.span, slack), wrong)
 
 
 def related(
@@ -167,31 +144,40 @@ def related(
     wide: bool = False,
 ) -> Iterator[Tested]:
     """Tests those relations whose fields are all there; `wide` lets megabytes be binary."""
+    figures = {key: loose(one) for key, one in figures.items()} if wide else figures
     for relation in relations:
         rule, _, formula = relation.partition(": ")
-        if set(re.findall(r"[a-z]\w*", formula)) - set(figures):
+        if set(_FIELD.findall(formula)) - set(figures):
             continue
-        spans = {key: loose(one) if wide else one.span for key, one in figures.items()}
-        ends, (target, _, value) = formula.split(" <= "), formula.partition(" = ")
-        if rule == "spread" and not re.search(r" [-=] ", formula):
-            yield from (in_order(rule, figures[a], figures[b]) for a, b in pairwise(ends))
-        elif len(ends) > 1:
-            low, high = (_value(end, spans) for end in ends)
-            names = re.findall(r"[a-z]\w*", ends[0])
-            one = max((figures[name] for name in names), key=lambda figure: figure.line)
-            sums = f" = {amount(low, one.dimension)}" * (len(names) > 1)
-            wrong = f"{_words(ends[0], figures, names=True)}{sums} is more than "
-            good = low.low <= high.high * (1 + slack)
-            yield Tested(rule, one, good, f"{wrong}{_words(ends[1], figures, names=True)}.")
-        else:
+        target, _, value = formula.partition(" = ")
+        if value:
             with suppress(ZeroDivisionError):
-                follow = _value(value, spans), _words(value, figures), slack or 1e-9
-                yield follows(rule, figures[target], *follow, wide=wide)
+                follow = _value(value, figures), _words(value, figures), slack or 1e-9
+                yield follows(rule, figures[target], *follow)
+        for low, high in pairwise(formula.split(" <= ")):
+            yield _in_order(rule, low, high, figures, slack)
 
 
-def _value(formula: str, spans: Mapping[str, Span]) -> Span:
+def _in_order(
+    rule: str, low: str, high: str, figures: Mapping[str, Printed], slack: float
+) -> Tested:
+    """Checks that `low` isn't above `high`. Rounding both to as many decimals keeps their order."""
+    least, most = _value(low, figures), _value(high, figures)
+    ends = [figures[name] for name in _FIELD.findall(f"{low} {high}")]
+    alike = len({(one.unit, len(one.digits.partition(".")[2])) for one in ends}) == 1
+    good = least.low <= most.high * (1 + slack)
+    if alike and len(ends) == 2:
+        good = least.mid <= most.mid
+    sums = f" = {amount(least, ends[0].dimension)}" * (len(ends) > 2)
+    above, below = (_words(end, figures, names=True) for end in (low, high))
+    last = max(ends, key=lambda one: one.line)
+    return Tested(rule, last, good, f"{above}{sums} is more than {below}.")
+
+
+def _value(formula: str, figures: Mapping[str, Printed]) -> Span:
     def leaf(node: ast.expr) -> Span:
-        return spans[node.id] if isinstance(node, ast.Name) else exact(float(ast.unparse(node)))
+        text = ast.unparse(node)
+        return figures[text].span if text in figures else exact(float(text))
 
     value: Span = evaluated(ast.parse(formula, mode="eval").body, leaf)
     return value
@@ -201,7 +187,7 @@ def _words(formula: str, figures: Mapping[str, Printed], *, names: bool = False)
     shown = {
         name: f"{one.text} ({one.name})" if names else one.text for name, one in figures.items()
     }
-    text = re.sub(r"[a-z]\w*", lambda name: shown[name[0]], formula)
+    text = _FIELD.sub(lambda name: shown[name[0]], formula)
     return text.replace(" * ", " × ").replace(" / ", " ÷ ")
 
 
@@ -211,25 +197,19 @@ def _words(formula: str, figures: Mapping[str, Printed], *, names: bool = False)
 def number(value: float, digits: int = 4) -> str:
     """Writes a number with `digits` significant digits and no zeros at the end; digits before the
     point are never dropped: 85 044 or 0.0759."""
-    if abs(value) >= 10 ** (digits - 1):
-        return fmt.count(round(value))
-    text, power, rest = fmt.digits(value, digits).partition(f"{fmt.THIN}{fmt.TIMES}")
-    return (text.rstrip("0").rstrip(".") if "." in text else text) + power + rest
+    whole = abs(value) >= 10 ** (digits - 1)
+    return fmt.count(round(value)) if whole else f"{value:.{digits}g}".replace("-", fmt.MINUS, 1)
 
 
-_NAMES = {
-    "time": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")),
-    "rate": ((1e6, "MB/s"), (1e3, "kB/s"), (1.0, "bytes/s")),
-    "size": ((1e6, "MB"), (1e3, "kB"), (1.0, "bytes")),
-    "time per byte": ((1e-6, "µs/B"), (1e-9, "ns/B")),
-    "share": ((0.01, "%"),),
-    "factor": ((1.0, "x"),),
-}
+_NAMES = {"rate": (1e6, "MB/s"), "size": (1e6, "MB"), "time per byte": (1e-9, "ns/B"),
+          "share": (0.01, "%"), "factor": (1.0, "x")}  # fmt: skip
 
 
 def amount(value: float | Span, dimension: str, digits: int = 4) -> str:
-    """Writes a value, in base units, in the unit that reads best: 5.556 ms, 12.5 MB/s, 99.86 %."""
+    """Writes a value, which is in base units, with a unit: 5.556 ms, 12.5 MB/s, 99.86 %."""
     value = value.mid if isinstance(value, Span) else value
-    names = _NAMES.get(dimension, ((1.0, ""),))
-    size, name = next((unit for unit in names if abs(value) >= unit[0]), names[-1])
-    return f"{number(value / size, digits)} {name}".rstrip()
+    factor, unit = _NAMES.get(dimension, (1.0, ""))
+    if dimension == "time":
+        factor, unit = fmt.unit_of(value * 1e9)
+        factor /= 1e9
+    return f"{number(value / factor, digits)} {unit}".rstrip()

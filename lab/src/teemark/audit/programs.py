@@ -15,7 +15,7 @@ from pathlib import Path
 from msgspec import Struct, convert
 
 from teemark.audit.figure import Kind, Printed, Reading, Tested
-from teemark.audit.numbers import SLACK, SPELLINGS, in_order, related
+from teemark.audit.numbers import SLACK, SPELLINGS, related
 from teemark.reference.span import Span, printed
 from teemark.reference.units import UNITS
 
@@ -65,9 +65,7 @@ class ProgramLine(Relations, frozen=True):
         return re.sub(r" \(.*| \d$", "", self.program)
 
     def compiled(self) -> re.Pattern[str]:
-        text = self.pattern.replace(r"[\d.]+", r"\d+(?:\.\d+)?")
-        text = text.replace(r"[\d.,]+", r"\d+(?:[.,]\d+)?")
-        return re.compile(_PART.sub(lambda name: _PARTS[name[0]], text))
+        return re.compile(_PART.sub(lambda name: _PARTS[name[0]], self.pattern))
 
 
 class BoundRecord(Relations, frozen=True):
@@ -169,7 +167,6 @@ class _Log:
     def record(self, line: ProgramLine, fields: Fields) -> None:
         if line.begins:
             self.kept, self.ranks = {}, []
-        self.reading.openssl |= line.program == "openssl speed"
         if "name" in fields or line.begins or line.title != self.title:
             self.name, self.title = fields.get("name", line.title).strip(), line.title
         units = {key: unit.format(**fields) for key, unit in line.figures.items() if key in fields}
@@ -216,7 +213,7 @@ class _Log:
             counted = self.counts.get((_key(self.name), size))
             if self.forked:  # the table adds up what several processes did
                 continue
-            self.reading.speeds.append((self.name, rate))
+            self.reading.speeds.append(rate)
             if counted:
                 formula = f"rate: rate = count * {size} / time"
                 self.test(*related((formula,), {**counted, "rate": rate}))
@@ -233,11 +230,6 @@ class _Log:
 
     # -- others ------------------------------------------------------------------------------------
 
-    def cipher(self, fields: Fields, figures: Figures) -> None:
-        name, _, mode = self.name.partition("-")
-        bits = int(fields["bits"]) // (2 if mode == "xts" else 1)  # XTS splits the key in two
-        self.reading.speeds += [(f"{name}-{bits}-{mode}", rate) for rate in figures.values()]
-
     def mean(self, _: Fields, figures: Figures) -> None:
         self.means[self.name] = figures["mean"]
 
@@ -252,14 +244,6 @@ class _Log:
     def percentiles(self, fields: Fields, _: Figures) -> None:
         found = re.findall(r"([\d.]+th)=\[\s*(\d+)", fields["ranks"])
         ranks = [*self.ranks, *(self.take(text, "", name) for name, text in found)]
-        self.test(*(in_order("spread", low, high) for low, high in pairwise(ranks)))
+        named = {f"p{place}": rank for place, rank in enumerate(ranks)}
+        self.test(*related((f"spread: {' <= '.join(named)}",), named))
         self.ranks = ranks[-1:]
-
-    def machine(self, fields: Fields, _: Figures) -> None:
-        key, text = fields["name"], fields["text"]
-        if key == "CPU max MHz" and re.fullmatch(r"\d+(?:[.,]\d+)?", text.strip()):
-            hertz = self.take(text.strip(), "MHz").span.mid
-            known = self.reading.clock_hz in (0.0, hertz)
-            self.reading.clock_hz = hertz if known else -1.0  # two kinds of cores
-        elif key == "Flags" and re.search(r"\basimd\b|\bneon\b", text):
-            self.reading.lacks_instructions = not re.search(r"\baes\b", text)

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from teemark.audit import numbers, programs
 from teemark.audit.figure import Kind, Named, Printed, PrintedRow, PrintedTable, Reading, Tested
-from teemark.audit.numbers import follows, related
-from teemark.reference.span import exact
+from teemark.audit.numbers import related
 from teemark.reference.units import UNITS
 
 Results = Iterator[Tested]
@@ -53,7 +52,7 @@ def records(kind: Kind, words: str, figures: Named) -> Results:
             alike = [(text, one) for text, one in figures if one.dimension == dimension]
             fitting = [one for text, one in alike if re.fullmatch(label, text)
                        if statistic(text) in ("", "mean")]  # fmt: skip
-            named |= {key: numbers.whole(fitting[0])} if len(fitting) == 1 else {}
+            named |= {key: fitting[0]} if len(fitting) == 1 else {}
         used = re.findall(r"\w+", " ".join(record.relations))
         if set(record.fields) - set(named) <= set(used):
             yield from record.tested(named)
@@ -111,23 +110,9 @@ def indented(table: PrintedTable) -> Results:
 # -- tables ----------------------------------------------------------------------------------------
 
 
-def last_row(table: PrintedTable) -> Results:
-    """Checks the last row of a table if it is called mean."""
-    *rows, last = table.rows or (PrintedRow("", 0, (), {}),)
-    if not re.fullmatch(r"mean|average|avg", last.name.strip("* :").lower()):
-        return
-    for index, one in last.cells.items() if len(rows) > 1 and table.kind != "list" else ():
-        values = [row.cells[index] for row in rows if index in row.cells]
-        alike = {value.dimension for value in values} == {one.dimension}
-        if len(values) == len(rows) and alike and not statistic(table.head[index].lower()):
-            value = sum((value.span for value in values), exact(0)) * (1 / len(rows))
-            yield follows("mean", one, value, f"the {last.name} of the {len(rows)} rows above")
-
-
 def derived(table: PrintedTable) -> Results:
     """Checks a column of factors or changes: of the two columns that end with its own words, or of
-    the only two of one dimension; with one such column, of the row whose factor is 1 or change 0.
-    """
+    the only two of one dimension; with one such column, of the row that is the baseline."""
     heads = [re.sub(r"\s*[\[(].*?[\])]", "", head).strip().lower() for head in table.head]
     kinds = [{one.dimension for _, one in table.column(index)} for index in range(len(heads))]
 
@@ -136,9 +121,9 @@ def derived(table: PrintedTable) -> Results:
         return bool(words) or kinds[index] == {"factor"} or (
             kinds[index] == {"share"} and bool(_MORE.search(heads[index])))  # fmt: skip
 
-    made = [index for index, kind in enumerate(kinds) if len(kind) == 1 and compares(index)]
+    made = [index for index, kind in enumerate(kinds) if len(kind) < 2 and compares(index)]
     for index in made:
-        (kind,), subject = kinds[index], _CHANGE.sub("", heads[index]).split()[-1:]
+        subject = _CHANGE.sub("", heads[index]).split()[-1:]
         inputs = [
             other
             for other, head in enumerate(heads)
@@ -147,20 +132,41 @@ def derived(table: PrintedTable) -> Results:
         ]
         named = [other for other in inputs if subject and heads[other].split()[-1:] == subject]
         inputs = named if len(named) == 2 or (len(made) > 1 and subject) else inputs
-        neutral = kind in ("factor", "count")
-        base = next((row for row, one in table.column(index) if one.span.mid == neutral), None)
+        base = next((row for row in table.rows if _is_baseline(row, index)), None)
         tests: list[tuple[Tested, ...]] = []
-        for row, one in table.column(index):
-            cells = [row.cells[other] for other in inputs if other in row.cells]
-            if len(cells) == 1 and base and row is not base and inputs[0] in base.cells:
-                cells.insert(0, base.cells[inputs[0]])
+        for row, one in _changes(table, index):
+            named = [other for other in row.cells if table.head[other].startswith(one.note)]
+            columns = named if one.note and named else inputs
+            cells = [row.cells[other] for other in columns if other in row.cells]
+            if len(cells) == 1 and base and row is not base and columns[0] in base.cells:
+                cells.insert(0, base.cells[columns[0]])
             alike = len(cells) == 2 and cells[0].dimension == cells[1].dimension
             if alike and min(cell.span.low for cell in cells) > 0:
                 tests.append(tuple(_compared(one, *cells)))
-        ways = zip(*tests, strict=False)
+        ways = zip(*filter(None, tests), strict=False)
         best = max(ways, key=lambda way: sum(result.good for result in way), default=())
         if 2 * sum(result.good for result in best) >= len(best) or len(best) == 1:
             yield from best
+
+
+def _is_baseline(row: PrintedRow, index: int) -> bool:
+    """Says whether a row's factor is 1, or its change 0 or none."""
+    if one := row.cells.get(index):
+        return one.span.mid == (one.dimension in ("factor", "count"))
+    return bool(re.fullmatch(r"[—-]+|baseline|n/a", "".join(row.texts[index : index + 1]).lower()))
+
+
+def _changes(table: PrintedTable, index: int) -> Iterator[tuple[PrintedRow, Printed]]:
+    """Yields a column's figures. A cell may have several, each with the beginning of its column's
+    heading as its note: "+9 KB .text, +12 KB .ta"."""
+    yield from table.column(index)
+    for row in table.rows:
+        place = {"row": row.name, "column": table.head[index], "line": row.line}
+        for text in (
+            "".join(row.texts[index : index + 1]).split(", ") if not row.cells.get(index) else ()
+        ):
+            if (one := numbers.figure(text, **place)) and one.note:
+                yield row, one
 
 
 _COMPARED = {
@@ -174,37 +180,10 @@ _COMPARED = {
 def _compared(one: Printed, a: Printed, b: Printed) -> Results:
     kind = "factor" if one.dimension == "count" else one.dimension
     shown = numbers.rounded(one) if kind == "factor" else one
-    if kind in _COMPARED or kind == a.dimension:
+    if kind in _COMPARED or kind == a.dimension or (kind, a.dimension) == ("size", "count"):
         slack = 0.01 if kind in _COMPARED else 0.001
-        yield from related(_COMPARED.get(kind, _COMPARED[""]), {"c": shown, "a": a, "b": b}, slack)
-
-
-_BASELINE = re.compile(r"[—-]+|baseline|n/a")
-_PART = re.compile(r"([+-] ?\d[\d.,]* ?(%|[kKM]i?B|B|bytes)?) ?(\.?\w[\w. ]*)?")
-
-
-def deltas(table: PrintedTable) -> Results:
-    """Checks cells such as "+9 KB .text, +12 KB .ta" against the row that has none, the baseline;
-    1000 or 1024 bytes make a kilobyte."""
-    for index, head in enumerate(table.head):
-        cells = [(row, row.texts[index] if index < len(row.texts) else "") for row in table.rows]
-        base = [row.cells for row, text in cells if _BASELINE.fullmatch(text.lower())]
-        if len(base) != 1 or not re.search(r"delta|change|\bvs|diff|Δ", head.lower()):
-            continue
-        parts = ((row, part.strip()) for row, text in cells for part in text.split(","))
-        for row, part in parts:
-            match = _PART.fullmatch(part)
-            name = (match[3] or "").strip() if match else ""
-            columns = [other for other in row.cells.keys() & base[0].keys() - {index}
-                       if table.head[other].startswith(name)]  # fmt: skip
-            if match is None or len(columns) != 1:
-                continue
-            here, there = (values[columns[0]] for values in (row.cells, base[0]))
-            made = numbers.figure(match[1], here.unit, row=row.name, column=head, line=row.line)
-            if made is not None:
-                more = "(here - there) / there" if match[2] == "%" else "here - there"
-                bound = {"made": made, "here": here, "there": there}
-                yield from related((f"change: made = {more}",), bound, 0.001, wide=True)
+        named = {"c": shown, "a": a, "b": b}
+        yield from related(_COMPARED.get(kind, _COMPARED[""]), named, slack, wide=True)
 
 
 # -- lines that say what they are the sum or the mean of -------------------------------------------
@@ -220,14 +199,13 @@ _AGAIN = re.compile(
 def lines(reading: Reading) -> Results:
     """Checks counts with their parts, and means with what is said again."""
     heading, said = "", list[tuple[Printed, set[str]]]()
-    heads = [text.lstrip("# ") for _, text in reading.lines if text.startswith("#")]
+    heads = [text for _, text in reading.lines if text.startswith("#")]
     for line, text in reading.lines:
-        heading = text.lstrip("# ") if text.startswith("#") else heading
+        heading = text if text.startswith("#") else heading
         if counted := _COUNTED.fullmatch(text):
-            parts = re.findall(r"\((\d+)\)", counted[2])
+            parts = " + ".join(re.findall(r"\((\d+)\)", counted[2]))
             whole = numbers.figure(counted[1], row=text.split(":")[0].strip(), line=line)
-            if whole:
-                yield from related((f"sum: whole = {' + '.join(parts)}",), {"whole": whole}, 0)
+            yield from related((f"sum: whole = {parts}",), {"whole": whole} if whole else {}, 0)
         for match in _MEAN.finditer(text):
             if one := numbers.figure(match[2], row=f"mean {match[1]}", line=line):
                 # the words that tell this mean from those under other headings
@@ -255,6 +233,5 @@ def results(reading: Reading) -> Results:
         for kind, figures in table.groups():
             yield from records(kind, " ".join(table.head).lower(), figures)
             yield from (*quotients(figures), *spread(figures))
-        for rule in (indented, last_row, derived, deltas):
-            yield from rule(table)
+        yield from (*indented(table), *derived(table))
     yield from lines(reading)

@@ -4,6 +4,7 @@ tabs), and lists of "name: value". Sentences aren't read."""
 
 import csv
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,11 +24,11 @@ _STAMP = re.compile(
     r"^(?:\w{3} +\d+ [\d:]{8} \S+ kernel: )?(?:\[ *\d+\.\d+\] ?)?(?:[DIFEW]/(?:TA|TC|LD|LT):\s*)?"
 )
 _RULE = re.compile(r"(?=.*[-=])[|:\- +=]+")
-_BORDER = re.compile(r"(?=.*[|+])(?=.*[-=])[|:\- +=]+")
 _HEADING = re.compile(r"#{1,6} (.+)|=+ (\S.*?) ?=*")
 _NAMED = re.compile(r"(\s*)(?:[-*•+] )?([A-Za-z/][^:=|]{0,60}?) ?[:=] *(\S.*)?")
 _GAP = re.compile(r"\t+| {2,}")
-_DIRECTIVE = re.compile(r"(\s*)\.\. csv-table:: ?(.*)")
+_DIRECTIVE = re.compile(r"\s*\.\. csv-table:: ?(.*)")
+_OPTION = re.compile(r"\s*:([\w-]+): ?(.*)")
 
 
 _Line = tuple[int, list[str]]  # The number of a line with its cells
@@ -48,7 +49,7 @@ class _Text:
 
     def run(self) -> None:
         while self.at < len(self.lines):
-            if used := self._csv_table() or self._bars() or self._columns():
+            if used := self._bars() or self._columns():
                 self.end_list()
                 self.at = used
             else:
@@ -84,47 +85,30 @@ class _Text:
 
     # -- tables ------------------------------------------------------------------------------------
 
-    def _csv_table(self) -> int:
-        """Reads the reStructuredText directive csv-table; returns the line behind it, else 0."""
-        start = _DIRECTIVE.fullmatch(self.lines[self.at][1])
-        if start is None:
-            return 0
-        self.heading, rows, at = start[2] or self.heading, list[_Line](), self.at
-        for at, (number, text) in enumerate(self.lines[self.at + 1 :], self.at + 1):
-            option = re.match(r"\s*:([\w-]+): ?(.*)", text)
-            if text and not text.startswith(f"{start[1]} "):
-                return self._table(rows, at)
-            if text and (option is None or option[1] == "header"):
-                rows.append((number, _csv(option[2] if option else text)))
-        return self._table(rows, at + 1)
-
     def _bars(self) -> int:
         """Reads a table whose cells are parted by bars: with a ruled line below its heading, or a
-        grid, whose rows may take several lines."""
+        grid, whose rows may take several lines. Returns the line behind it, else 0."""
         text, below = self.text(self.at), self.text(self.at + 1)
-        grid = _BORDER.fullmatch(text) is not None
-        if "|" not in below if grid else "|" not in text or not _BORDER.fullmatch(below):
+        grid = _RULE.fullmatch(text) is not None
+        if "|" not in below if grid else "|" not in text or not _RULE.fullmatch(below):
             return 0
         blocks, at = [list[_Line]()], self.at
-        while (text := self.text(at)) and ("|" in text or _BORDER.fullmatch(text)):
-            if _BORDER.fullmatch(text):
-                blocks += [[]] if blocks[-1] else []
+        while (text := self.text(at)) and ("|" in text or _RULE.fullmatch(text)):
+            if _RULE.fullmatch(text):
+                blocks.append([])
             else:
                 blocks[-1].append((self.lines[at][0], _cells(text)))
             at += 1
         head, *rows = [block for block in blocks if block] or [[]]
-        if not rows:
-            return 0
-        many = grid and len(rows) > 1
-        body = map(_joined, rows) if many else (line for block in rows for line in block)
-        return self._table([_joined(head), *body], at)
+        if grid and len(rows) > 1:
+            rows = [[_joined(block)] for block in rows]
+        return self._table([_joined(head), *(line for block in rows for line in block)], at)
 
     def _columns(self) -> int:
         """Reads CSV, or a table whose columns are parted by tabs or by two blanks and more. The
         only figures in its heading are sizes; a third of its first row's cells are figures."""
-        text = self.text(self.at)
         for split in (_csv, _GAP.split):
-            head, at = split(text), self.at + 1
+            head, at = split(self.text(self.at)), self.at + 1
             if len(head) < 2 or not all(head[1:]) or any(map(_no_heading, head)):
                 continue
             at += bool(_RULE.fullmatch(self.text(at)))
@@ -165,6 +149,21 @@ class _Text:
         return after
 
 
+def _without_directives(lines: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Yields lines with csv-tables of reStructuredText as a heading and CSV."""
+    inside = False
+    for number, text in lines:
+        option = _OPTION.fullmatch(text)
+        if directive := _DIRECTIVE.fullmatch(text):
+            inside = True
+            yield number, f"# {directive[1]}"
+        elif inside and option and option[1] == "header":
+            yield number, option[2]
+        elif not inside or (text and not option):
+            inside = inside and text[0] == " "
+            yield number, text
+
+
 def _joined(block: list[_Line]) -> _Line:
     columns = zip(*(cells for _, cells in block), strict=False)
     return block[0][0], [" ".join(filter(None, cells)) for cells in columns]
@@ -196,7 +195,8 @@ def read(text: str, file: str) -> Reading:
     number, first = next((line for line in lines if line[1].strip()), (1, ""))
     reading = Reading(file, first.lstrip("#= ")[:200], lines=lines)
     taken = programs.read(reading)
-    _Text(reading, [(number, text * (number not in taken)) for number, text in lines]).run()
+    left = [(number, text * (number not in taken)) for number, text in lines]
+    _Text(reading, list(_without_directives(left))).run()
     reading.unread.sort(key=lambda one: one[1])
     if not reading.figures:
         what = f"no figure from here on: {first.strip()[:60]!r}" if first else "the file is empty"
