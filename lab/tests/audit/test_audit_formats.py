@@ -18,9 +18,6 @@ from teemark.audit.numbers import NUMBER, figure, plain
 from teemark.audit.text import KNOWN, read
 from teemark.base.errors import DataError
 from teemark.cli import main as cli
-from teemark.reference import data
-
-REFERENCE = data.load()
 
 EXAMPLES = {
     "openssl": (
@@ -138,7 +135,7 @@ def test_an_asterisk_is_emphasis_or_multiplication(text: str, kept: str) -> None
 @pytest.mark.parametrize(("text", "line"), [("", 1), ("\n\nnothing to see\nhere", 3)])
 def test_nonsense_is_an_error_with_its_line(text: str, line: int) -> None:
     with pytest.raises(DataError, match=rf"^f:{line}: "):
-        audit(read(text, "f"), REFERENCE)
+        audit(read(text, "f"))
 
 
 def test_the_hint_names_the_programs() -> None:
@@ -157,7 +154,7 @@ def _survives(text: str) -> None:
     """Findings, or an error that names the line."""
     said = ""
     try:
-        audit(read(text, "f"), REFERENCE, "cortex-a53", 1.2e9)
+        audit(read(text, "f"))
     except DataError as error:
         said = error.message
     assert said == "" or re.match(r"f:\d+: ", said)
@@ -189,7 +186,7 @@ def test_figures_that_are_all_alike_make_no_traceback(maker: object, digit: str)
     assert callable(maker)
     text = re.sub(r"\d", digit, maker(Random(1)))
     for one in (text, maker(Random(2))):
-        audit(read(one, "f"), REFERENCE, "cortex-a53", 1.2e9)
+        audit(read(one, "f"))
 
 
 def test_the_command_says_what_and_where(
@@ -237,5 +234,3 @@ def test_files_that_cant_be_audited(
     assert cli.run(["audit", str(file)]) == status
     assert message in capsys.readouterr().err
     assert cli.run(["audit"]) == 2
-    assert cli.run(["audit", "--core", "cortex-a1", str(file)]) == 2
-    assert "known: cortex-a53" in capsys.readouterr().err

@@ -5,12 +5,11 @@ figure, numbers   what a printed number is, and how numbers are read, compared a
 programs          outputs of named programs, by the table relations.toml
 text              tables and lists; it makes a Reading of a text
 relations         what the rows, columns and lists of a text must satisfy
-world             published speeds of a core
 """
 
 from dataclasses import dataclass
 
-from teemark.audit import relations, world
+from teemark.audit import relations
 from teemark.audit.figure import Printed, PrintedRow, PrintedTable, Reading, Tested
 from teemark.base.finding import Finding, Place
 from teemark.reference.data import Reference
@@ -45,13 +44,10 @@ class Audited:
         return f"{text}."
 
 
-def audit(reading: Reading, reference: Reference, core: str = "", clock_hz: float = 0.0) -> Audited:
-    """Returns the contradictions within a text. `core` and `clock_hz` (hertz) override what the
-    text says of the machine."""
-    bound = relations.results(reading)
-    outside = world.published(reading, reference, core, clock_hz)
+def audit(reading: Reading) -> Audited:
+    """Returns the contradictions within a text."""
     tested = dict[tuple[int, str, str], Tested]()
-    for result in (*reading.tested, *bound, *outside):
+    for result in (*reading.tested, *relations.results(reading)):
         if (key := result.figure.key) not in tested or tested[key].good:
             tested[key] = result
     findings = [
@@ -68,14 +64,10 @@ def audit(reading: Reading, reference: Reference, core: str = "", clock_hz: floa
 
 def audit_published(reference: Reference, document: str) -> tuple[Finding, ...]:
     """Returns the contradictions within a document of reference/, by its figures as printed."""
-    about = reference.documents[document]
-    reading = Reading(about.id, about.title, lines=[(0, about.title), (0, about.system)])
+    reading = Reading(document)
     tables: dict[str, dict[str, dict[str, Printed]]] = {}
     for one in reference.figures.values():
-        if one.document.id != document:
-            continue
-        if one.value is None:
-            reading.lines.append((0, f"{one.row}, {one.column}: {one.text}"))
+        if one.document.id != document or one.value is None:
             continue
         cells = tables.setdefault(one.table, {}).setdefault(one.row, {})
         cells[one.column] = Printed(
@@ -88,4 +80,4 @@ def audit_published(reference: Reference, document: str) -> tuple[Finding, ...]:
             for name, cells in named.items()
         )
         reading.tables.append(PrintedTable(title, head, rows))
-    return audit(reading, reference).findings
+    return audit(reading).findings

@@ -98,7 +98,6 @@ class Reading:
     """A text that was read: figures, and what they stand in."""
 
     file: str
-    title: str = ""
     figures: list[Printed] = field(default_factory=list)
     tables: list[PrintedTable] = field(default_factory=list)
     tested: list[Tested] = field(default_factory=list)
@@ -107,9 +106,3 @@ class Reading:
     """All lines of the text with their numbers."""
     unread: list[tuple[str, int]] = field(default_factory=list)
     """Lines with numbers that no reader took, each with its line number."""
-    speeds: list[Printed] = field(default_factory=list)
-    """Rates of OpenSSL."""
-
-    @property
-    def text(self) -> str:
-        return "\n".join((self.title, *(text for _, text in self.lines)))

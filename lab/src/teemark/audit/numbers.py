@@ -128,14 +128,6 @@ def loose(one: Printed) -> Printed:
     return replace(one, span=Span(one.span.low, one.span.mid, one.span.high * binary))
 
 
-def follows(rule: str, shown: Printed, value: Span, formula: str, slack: float = SLACK) -> Tested:
-    """Checks that a figure is what its formula gives."""
-    own = f"{number(value.mid / UNITS[shown.unit][1])} {shown.unit}"
-    own = own if shown.dimension in ("size", "rate") else amount(value, shown.dimension)
-    wrong = f"{shown.name}: {shown.text} is printed, but {formula} = {own}."
-    return Tested(rule, shown, fits(value, shown.span, slack), wrong)
-
-
 def related(
     relations: Sequence[str],
     figures: Mapping[str, Printed],
@@ -152,8 +144,11 @@ def related(
         target, _, value = formula.partition(" = ")
         if value:
             with suppress(ZeroDivisionError):
-                follow = _value(value, figures), _words(value, figures), slack or 1e-9
-                yield follows(rule, figures[target], *follow)
+                shown, its = figures[target], _value(value, figures)
+                own = f"{number(its.mid / UNITS[shown.unit][1])} {shown.unit}"
+                own = own if shown.dimension in ("size", "rate") else amount(its, shown.dimension)
+                wrong = f"{shown.name}: {shown.text} is printed, but {_words(value, figures)} = "
+                yield Tested(rule, shown, fits(its, shown.span, slack or 1e-9), f"{wrong}{own}.")
         for low, high in pairwise(formula.split(" <= ")):
             yield _in_order(rule, low, high, figures, slack)
 

@@ -211,10 +211,7 @@ class _Log:
             unit = "kB/s" if shown[-1] == "k" else "B/s"
             rate = self.take(shown.removesuffix("k"), unit, f"{size} bytes" if size != "0" else "")
             counted = self.counts.get((_key(self.name), size))
-            if self.forked:  # the table adds up what several processes did
-                continue
-            self.reading.speeds.append(rate)
-            if counted:
+            if counted and not self.forked:  # else the table adds up what several processes did
                 formula = f"rate: rate = count * {size} / time"
                 self.test(*related((formula,), {**counted, "rate": rate}))
 

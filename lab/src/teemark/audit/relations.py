@@ -161,11 +161,9 @@ def _changes(table: PrintedTable, index: int) -> Iterator[tuple[PrintedRow, Prin
     heading as its note: "+9 KB .text, +12 KB .ta"."""
     yield from table.column(index)
     for row in table.rows:
-        place = {"row": row.name, "column": table.head[index], "line": row.line}
-        for text in (
-            "".join(row.texts[index : index + 1]).split(", ") if not row.cells.get(index) else ()
-        ):
-            if (one := numbers.figure(text, **place)) and one.note:
+        for text in "".join(row.texts[index : index + 1]).split(", "):
+            one = numbers.figure(text, row=row.name, column=table.head[index], line=row.line)
+            if index not in row.cells and one and one.note:
                 yield row, one
 
 

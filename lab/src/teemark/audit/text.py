@@ -193,7 +193,7 @@ def read(text: str, file: str) -> Reading:
         for number, line in enumerate(text.splitlines(), 1)
     ]
     number, first = next((line for line in lines if line[1].strip()), (1, ""))
-    reading = Reading(file, first.lstrip("#= ")[:200], lines=lines)
+    reading = Reading(file, lines=lines)
     taken = programs.read(reading)
     left = [(number, text * (number not in taken)) for number, text in lines]
     _Text(reading, list(_without_directives(left))).run()

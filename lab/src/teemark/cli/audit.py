@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`teemark audit`: figures that contradict each other, or published figures."""
+"""`teemark audit`: figures that contradict each other."""
 
 from pathlib import Path
 
@@ -8,20 +8,12 @@ import click
 from teemark.audit import audit
 from teemark.audit.text import read_file
 from teemark.base.console import say
-from teemark.base.errors import UsageMistake
 from teemark.cli.common import PATH, argument, option, put_json, subcommand
-from teemark.reference import data
 
 
 @subcommand("audit")
 def command(
     files: tuple[Path, ...] = argument("FILE...", nargs=-1, required=True, type=PATH),
-    core: str = option(
-        "--core NAME", "The core that gave the figures, if they don't say: cortex-a53.", default=""
-    ),
-    ghz: float = option(
-        "--ghz GHZ", "Its clock, if they don't say.", kind=click.FloatRange(0), default=0.0
-    ),
     as_json: bool = option("--json", "Write what was read and found as JSON."),
 ) -> int:
     """Look for figures that can't be right.
@@ -34,14 +26,7 @@ def command(
 
     Exit status: 0 fine; 1 if there are findings.
     """
-    reference = data.load()
-    cores = sorted({row.core for row in reference.cycles})
-    if core and core.lower() not in cores:
-        raise UsageMistake(
-            f"--core {core}: nothing is published of it", hint=f"known: {', '.join(cores)}"
-        )
-    readings = [read_file(file) for file in files]
-    audited = [audit(reading, reference, core.lower(), ghz * 1e9) for reading in readings]
+    audited = [audit(read_file(file)) for file in files]
     if as_json:
         put_json(audited)
     else:
