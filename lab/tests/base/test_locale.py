@@ -21,7 +21,6 @@ COMMANDS = (
     "report RUN",
     "explain RUN",
     "explain RUN --choices",
-    "predict RUN oneshot/sha256/tee/5000",
     "compare RUN RUN",
     "table RUN",
     "history RUN/..",

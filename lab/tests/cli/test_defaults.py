@@ -30,7 +30,6 @@ def monday_and_tuesday(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 READS = [
     "explain",
     "explain --choices",
-    "predict",
     "table",
     "report",
     "export --format csv",
@@ -59,14 +58,6 @@ def test_without_a_run_it_says_how_to_make_one(
     said = capsys.readouterr().err
     assert "no RUN is named, and there is no runs/latest here" in said
     assert "teemark run --plan quick" in said
-
-
-@pytest.mark.usefixtures("monday_and_tuesday")
-def test_a_case_alone_is_predicted_from_the_newest_run(capsys: pytest.CaptureFixture[str]) -> None:
-    unnamed = run(["predict", "oneshot/sha256/tee/5000"]), capsys.readouterr().out
-    named = run(["predict", "runs/tuesday", "oneshot/sha256/tee/5000"]), capsys.readouterr().out
-    assert unnamed == named
-    assert "oneshot/sha256/tee" in unnamed[1]
 
 
 def test_compare_takes_the_two_newest_runs_of_a_plan(

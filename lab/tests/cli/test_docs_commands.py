@@ -27,7 +27,7 @@ PAGES = [paths.root() / "README.md", *sorted((paths.root() / "docs").glob("*.md"
 
 READS = {
     "audit", "board", "compare", "explain", "export", "history", "new-ta", "plan", "plot",
-    "predict", "report", "schema", "table",
+    "report", "schema", "table",
 }  # fmt: skip
 """Commands that need no board: a page's are run."""
 

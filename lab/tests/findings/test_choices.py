@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Predictions and advice: right where the truth is known, none where the run gives no ground."""
+"""Advice on memory, backends and pieces: right where the truth is known."""
 
-import random
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,14 +8,11 @@ from pathlib import Path
 import pytest
 
 from synthetic import Synthetic, run_of, run_with, scattered
-from teemark.base.work import Work
 from teemark.cli.main import run as teemark
-from teemark.cli.predict import _say, asked
 from teemark.findings.choices import Choice, best, choices, choose, sentence
 from teemark.findings.ground import Ground
 from teemark.model import models
 from teemark.model.models import Models
-from teemark.model.predict import Prediction, Unpredictable, predict
 from teemark.model.stats import exactly
 
 SIZES = (0, 55, 56, 64, 1024, 4096, 8192, 65536, 1048576)
@@ -31,160 +27,8 @@ def digest(n: int, call: float = 57_000, block: float = 3_800) -> float:
     return call + block * -(-(n + 9) // 64)
 
 
-def made(times: Mapping[str, float], spread: float = 0.0) -> Models:
-    return models.build(run_with(times, spread))
-
-
-def tee(spread: float = 0.0, more: Mapping[str, float] | None = None) -> Models:
-    times = {f"oneshot/sha256/tee/{n}": digest(n) for n in SIZES}
-    return made(times | INVOKE | dict(more or {}), spread)
-
-
-@pytest.mark.parametrize(
-    ("key", "expected"),
-    [
-        ("oneshot/sha256/tee/100", ("oneshot", 100, None)),
-        ("cipher/aes-128-cbc/tee/enc/16", ("cipher enc", 16, None)),
-        ("stream/sha256/tee/1M/4KiB", ("stream", 1048576, 4096)),
-    ],
-)
-def test_what_is_asked(key: str, expected: tuple[str, int, int | None]) -> None:
-    task = asked(key)
-    assert (task.curve or task.workload, task.size, task.chunk) == expected
-
-
-@pytest.mark.parametrize(
-    ("key", "why"),
-    [
-        ("sha256", "is no case"),
-        ("oneshot//tee/1", "is no case"),
-        ("oneshot/sha256/tee", "is no case"),
-        ("oneshot/sha256/tee/1/2", "one size"),
-        ("oneshot/sha256/tee/1X", "is no size"),
-        ("cipher/aes-128-cbc/tee/enc", "one size"),
-        ("stream/sha256/tee/1024", "that of its pieces"),
-        ("stream/sha256/tee/1024/0", "that of its pieces"),
-    ],
-)
-def test_what_cannot_be_asked(key: str, why: str) -> None:
-    with pytest.raises(ValueError, match=why):
-        asked(key)
-
-
-def test_between_measured_sizes() -> None:
-    answer = predict(tee(), Work.of("oneshot/sha256/tee/5000"))
-    assert answer.figure.value == pytest.approx(digest(5000), rel=1e-6)
-    assert answer.fitted == (0, 1048576)
-    assert answer.off == 0.01  # no prediction is better
-
-
-def test_a_prediction_is_printed_with_the_digits_that_its_interval_allows(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    run = run_with({"invoke/none/tee/none": 57_216})
-    task = Work.of("oneshot/sha256/tee/100000")
-    known = exactly(6_021_047.0)
-    _say(run, Prediction(task, known, 0.01, (0, 1 << 20)))
-    said = re.sub("[\u202f\u00a0]", "", capsys.readouterr().out)
-    assert "6020000 instructions (5960000…6080000)" in said
-
-
-def test_a_stream_pays_the_way_of_every_piece() -> None:
-    answer = predict(tee(), Work.of("stream/sha256/tee/37000000/65536"))
-    pieces = -(-37_000_000 // 65536)
-    assert answer.figure.value == pytest.approx(
-        digest(37_000_000) + 57_000 + (pieces - 1) * 66_000, rel=1e-6
-    )
-    assert answer.streams == 0
-
-
-def test_streams_that_were_measured_say_how_far_it_may_be_off() -> None:
-    measured = {"stream/sha256/tee/1048576/65536": (digest(1048576) + 57_000 + 15 * 66_000) * 1.03}
-    answer = predict(tee(more=measured), Work.of("stream/sha256/tee/2097152/65536"))
-    assert answer.streams == 1
-    assert answer.off == pytest.approx(1 - 1 / 1.03)
-    assert answer.interval is not None
-    assert answer.interval.low / answer.figure.value == pytest.approx(1 / 1.03)
-
-
-def test_small_pieces_by_the_kernel_have_no_ground() -> None:
-    times = {f"oneshot/sha256/afalg/{n}": digest(n, 3_000, 100) for n in SIZES}
-    found = made(times)
-    with pytest.raises(Unpredictable, match="64 KiB at a time"):
-        predict(found, Work.of("stream/sha256/afalg/1048576/4096"))
-    with pytest.raises(Unpredictable, match="64 KiB at a time"):
-        predict(found, Work.of("stream/sha256/afalg/1048576/100000"))
-    answer = predict(found, Work.of("stream/sha256/afalg/1048576/65536"))
-    assert answer.figure.value == pytest.approx(times["oneshot/sha256/afalg/1048576"], rel=1e-3)
-
-
-def test_a_piece_outside_the_tee_must_have_been_measured() -> None:
-    """Pieces of 64 bytes cost more than their bytes; those of 4 KiB bound larger ones."""
-    times = {f"oneshot/sha256/c/{n}": digest(n, 300, 100) for n in SIZES}
-    key = "stream/sha256/c/1048576/"
-    with pytest.raises(Unpredictable, match="no message in pieces as small") as raised:
-        predict(made(times), Work.of(f"{key}64"))
-    assert raised.value.hint == f"{key}64"
-    known = made(times | {f"{key}4096": times["oneshot/sha256/c/1048576"] * 1.05})
-    assert predict(known, Work.of(f"{key}65536")).off == pytest.approx(1 - 1 / 1.05, rel=0.01)
-    with pytest.raises(Unpredictable):
-        predict(known, Work.of(f"{key}64"))
-
-
-@pytest.mark.parametrize(
-    ("key", "why", "measure"),
-    [
-        ("oneshot/sha512/tee/64", "no model", "oneshot/sha512/tee"),
-        ("oneshot/sha256/tee/1048577", "from 0 to 1048576", "1048577"),
-        ("stream/sha256/tee/99999999/2097152", "from 0 to 1048576", "2097152"),
-    ],
-)
-def test_no_ground(key: str, why: str, measure: str) -> None:
-    with pytest.raises(Unpredictable, match=why) as raised:
-        predict(tee(), Work.of(key))
-    assert measure in str(raised.value.hint)
-
-
-def test_data_of_the_wrong_model_is_refused() -> None:
-    squares = {f"oneshot/sha256/tee/{n}": 57_000 + n * n / 100 for n in SIZES}
-    with pytest.raises(Unpredictable, match="off by"):
-        predict(made(squares), Work.of("oneshot/sha256/tee/5000"))
-
-
-def test_a_stream_needs_the_way_in() -> None:
-    times = {f"oneshot/sha256/tee/{n}": digest(n) for n in SIZES}
-    with pytest.raises(Unpredictable, match="further call") as raised:
-        predict(made(times), Work.of("stream/sha256/tee/1048576/4096"))
-    assert "invoke/none/tee/none" in str(raised.value.hint)
-
-
-def inside(answer: Prediction, truth: float) -> bool:
-    return answer.interval is not None and truth in answer.interval
-
-
-def test_nine_of_ten_truths_lie_inside() -> None:
-    """Sizes that weren't measured, of a hash that doesn't follow its model quite (a page costs
-    something that no term may say here), with scatter of 1 %."""
-    rng = random.Random(7)
-    hits = []
-    for _ in range(30):
-        page = rng.uniform(0, 600)
-        seed = rng.randrange(1 << 30)
-        times = {
-            f"oneshot/sha256/tee/{n}": [
-                (digest(n) + page * -(-n // 4096)) * random.Random(seed + n + i).gauss(1, 0.01)
-                for i in range(12)
-            ]
-            for n in SIZES
-        }
-        found = models.build(run_of(times, icount=False))
-        for size in (200, 3000, 20_000, 300_000):
-            truth = digest(size) + page * -(-size // 4096)
-            hits.append(inside(predict(found, Work.of(f"oneshot/sha256/tee/{size}")), truth))
-    assert sum(hits) >= 0.9 * len(hits)
-
-
-# -- advice --------------------------------------------------------------------------------------
+def made(times: Mapping[str, float]) -> Models:
+    return models.build(run_with(times))
 
 
 def shm(kind: str, base: float, page: float) -> dict[str, float]:
@@ -310,8 +154,30 @@ def test_a_size_at_which_two_others_are_equal_is_no_size_of_the_choice(
 def test_pieces() -> None:
     """With 66,000 a piece and 59.4 a byte, those of 64 KiB pay 1.7 % more than
     one call, and those of 8 KiB 14 %."""
-    found = [one for one in advise_of(tee()) if one.question == "pieces"]
+    found = [
+        one
+        for one in advise_of(made({f"oneshot/sha256/tee/{n}": digest(n) for n in SIZES} | INVOKE))
+        if one.question == "pieces"
+    ]
     assert [(one.choose, one.over) for one in found] == [("65536", "1024")]
+
+
+def test_streams_that_were_measured_say_how_far_the_models_may_be_off() -> None:
+    """Where the one that was measured takes 10 % less than its model, no pieces are as good."""
+    times = {f"oneshot/sha256/tee/{n}": digest(n) for n in SIZES} | INVOKE
+    measured = {"stream/sha256/tee/1048576/65536": (digest(1048576) + 57_000 + 15 * 66_000) / 1.1}
+    found = [one for one in advise_of(made(times | measured)) if one.question == "pieces"]
+    assert [(one.choose, one.over) for one in found] == [("1048576", "65536")]
+
+
+@pytest.mark.parametrize("lacking", INVOKE)
+def test_pieces_need_the_way_in_and_a_model_that_fits(lacking: str) -> None:
+    """The cost of a further call into the TEE isn't known without it."""
+    way = {key: ns for key, ns in INVOKE.items() if (key == lacking) and "memref" in key}
+    good = {f"oneshot/sha256/tee/{n}": digest(n) for n in SIZES}
+    squares = {f"oneshot/sha256/tee/{n}": 57_000 + n * n / 100 for n in SIZES} | INVOKE
+    for times in (good | way, squares):
+        assert not [one for one in advise_of(made(times)) if one.question == "pieces"]
 
 
 def test_one_call_where_no_pieces_are_good_enough() -> None:
@@ -335,19 +201,6 @@ def written(tmp_path: Path) -> Path:
     return Synthetic(identical=True).write(tmp_path)
 
 
-def test_predict(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert teemark(["predict", str(written), "oneshot/sha256/tee/5000"]) == 0
-    assert "oneshot/sha256/tee, 5000\u00a0B: " in capsys.readouterr().out
-    assert teemark(["predict", str(written), "oneshot/sha256/nobody/5000"]) == 1
-    assert "measure first: oneshot/sha256/nobody" in capsys.readouterr().out
-    both = ["oneshot/sha256/tee/5000", "oneshot/sha256/nobody/5000"]
-    assert teemark(["predict", str(written), *both]) == 1  # one that is missing is enough
-    assert teemark(["predict", str(written), "oneshot/sha256/tee"]) == 2
-    assert "is no case" in capsys.readouterr().err
-    assert teemark(["predict", str(written)]) == 0
-    assert "oneshot/sha256/tee" in capsys.readouterr().out
-
-
 def test_advise(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert teemark(["explain", str(written), "--choices"]) == 0
     shown = capsys.readouterr().out
@@ -360,6 +213,5 @@ def test_it_is_said_that_a_run_is_incomplete(
     written: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     written.write_bytes(b"".join(written.read_bytes().splitlines(keepends=True)[:-1]))
-    for words in (["explain", "--choices"], ["predict"]):
-        assert teemark([*words, str(written)]) == 0
-        assert "This run is incomplete" in capsys.readouterr().err
+    assert teemark(["explain", "--choices", str(written)]) == 0
+    assert "This run is incomplete" in capsys.readouterr().err

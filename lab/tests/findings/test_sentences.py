@@ -68,8 +68,8 @@ HELD = {
     "11 sentences": (
         "test_readme.test_a_sentence_that_was_withdrawn_stays_out",
         "test_causes.test_as_much_as_the_digest_of_so_many_bytes",
-        "test_predict.test_pieces_that_no_stream_was_measured_of_are_predicted",
-        "test_predict.test_code_that_is_there_to_be_compared_with_is_no_choice",
+        "test_choices.test_pieces_that_no_stream_was_measured_of_are_predicted",
+        "test_choices.test_code_that_is_there_to_be_compared_with_is_no_choice",
         "test_offload.test_how_cpu_time_was_split_isnt_said",
         "test_fmt.test_whole_percents_are_not_rounded_away",
         "test_figures.test_a_counted_chart_s_points_are_instructions_a_byte",

@@ -44,7 +44,6 @@ GROUPS: dict[str, tuple[Row, ...]] = {
     "Read runs": (
         Row("report", "Make the reports again from a run."),
         Row("explain", "Say where the time of a call goes."),
-        Row("predict", "Say what a call takes that wasn't measured."),
         Row("compare", "Say what became better or worse."),
         Row("plot", "Write a chart as SVG, PNG or PDF."),
         Row("table", "Show boards beside each other, a line each."),

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from teemark.base.finding import Figure, Finding
-from teemark.base.work import EMPTY_CALL, ONESHOT, SHM, STREAM
+from teemark.base.work import EMPTY_CALL, ONESHOT, SHM
 from teemark.findings.ground import Ground
 from teemark.model.decide import ALIKE
-from teemark.model.predict import Prediction, Unpredictable, predict
+from teemark.model.models import in_pieces
 from teemark.model.stats import Estimate
 from teemark.wording import fmt
 from teemark.wording.interval import Interval
@@ -21,6 +21,7 @@ from teemark.wording.interval import Interval
 Question = Literal["memory", "backend", "backend-in-tee", "pieces"]
 
 NEARLY = 0.05  # Pieces are as good as one call if they cost at most this share more
+LEAST = 0.01  # Smallest relative error of the models' figures, however well they fit
 KINDS = ("temporary", "registered", "allocated")
 """Kinds of memory that a program can choose; read-only memory isn't a choice."""
 TEST_CODE = ("c", "ce")
@@ -116,27 +117,27 @@ def _pieces(ground: Ground) -> Iterator[Choice]:
         sizes = sorted({int(point.x) for point in cost.fit.points if point.x >= 1024})
         if len(sizes) < 2:
             continue
-        try:
-            whole = predict(models, ONESHOT.work(cost.algorithm, cost.backend, sizes[-1]))
-            streams = [
-                predict(models, STREAM.work(cost.algorithm, cost.backend, sizes[-1], size))
-                for size in sizes[:-1]
-            ]
-        except Unpredictable:
+        *smaller, whole = sizes
+        takes = {size: in_pieces(models, cost, whole, size) for size in smaller}
+        takes[whole] = cost.at(whole)
+        known = {size: estimate for size, estimate in takes.items() if estimate is not None}
+        left_out = cost.fit.prediction_error
+        if left_out is None or len(known) < len(sizes):
             continue
-        smallest, largest = streams[0], streams[-1]
-        enough = next((stream for stream in streams if _nearly(stream, whole)), None)
-        if enough is smallest:
+        by = cost.algorithm, cost.backend
+        streams = [stream.off or 0.0 for stream in models.streams
+                   if (stream.measured.algorithm, stream.measured.backend) == by]  # fmt: skip
+        off = max(LEAST, left_out, *map(abs, streams))
+        enough = next((size for size in smaller if _nearly(known[size] / known[whole], off)), whole)
+        if enough == smaller[0]:
             continue
-        chosen, over = (whole, largest) if enough is None else (enough, smallest)
-        subject, saves = f"{cost.algorithm}/{cost.backend}", chosen.figure / over.figure
-        pieces = str(chosen.task.chunk or sizes[-1]), str(over.task.chunk)
-        yield Choice("pieces", subject, *pieces, sizes[-1], sizes[-1], saves)
+        over = smaller[-1] if enough == whole else smaller[0]
+        subject, saves = f"{cost.algorithm}/{cost.backend}", known[enough] / known[over]
+        yield Choice("pieces", subject, str(enough), str(over), whole, whole, saves)
 
 
-def _nearly(stream: Prediction, whole: Prediction) -> bool:
-    interval = (stream.figure / whole.figure).interval
-    return interval is not None and interval.high * (1 + stream.off) <= 1 + NEARLY
+def _nearly(ratio: Estimate, off: float) -> bool:
+    return ratio.interval is not None and ratio.interval.high * (1 + off) <= 1 + NEARLY
 
 
 def choose(ground: Ground) -> tuple[Choice, ...]:

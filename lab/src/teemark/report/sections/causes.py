@@ -92,7 +92,7 @@ choices = RunSection(
     _choices,
     "Memory and backends are compared at sizes that were measured, pieces of a message by the "
     "models; nothing is advised that isn't better by 1 %. Our own code outside of the TEE (c, ce) "
-    "is no choice. “teemark predict” gives a figure for sizes in between.",
+    "is no choice.",
     "kind of memory, size of pieces, backend",
 )
 
