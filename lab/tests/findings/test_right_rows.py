@@ -236,10 +236,8 @@ def test_the_model_that_is_furthest_off_is_named() -> None:
 
 
 def test_pieces_whose_model_may_be_off_are_not_advised() -> None:
-    whole: Any = SimpleNamespace(figure=exactly(100.0))
     for off, nearly in ((0.01, True), (0.1, False)):
-        stream: Any = SimpleNamespace(figure=exactly(101.0), off=off)
-        assert choices._nearly(stream, whole) is nearly
+        assert choices._nearly(exactly(1.01), off) is nearly
 
 
 def test_the_widest_interval_is_named() -> None:
