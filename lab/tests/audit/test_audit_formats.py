@@ -145,7 +145,18 @@ def test_the_hint_names_the_programs() -> None:
 
 PIECES = st.sampled_from(
     [line for text, _ in EXAMPLES.values() for line in text.split("\n")]
-    + ["|---|---|", "# Hardware", "0", "0.0 s", "1e9", "~-5 ms", "(0 bytes)", "|", "\t\t", "99,99"]
+    + [
+        "|---|---|",
+        "+--+--+",
+        "# Hardware",
+        "0",
+        "1e9",
+        "~-5 ms",
+        "(0 bytes)",
+        "|",
+        "\t\t",
+        "99,99",
+    ]
 )
 NOISE = st.text(st.characters(codec="utf-8"), max_size=30)
 

@@ -100,6 +100,8 @@ class _Text:
                 blocks[-1].append((self.lines[at][0], _cells(text)))
             at += 1
         head, *rows = [block for block in blocks if block] or [[]]
+        if not rows:
+            return 0
         if grid and len(rows) > 1:
             rows = [[_joined(block)] for block in rows]
         return self._table([_joined(head), *(line for block in rows for line in block)], at)
