@@ -21,8 +21,9 @@ from teemark.findings.ground import (
 from teemark.model.decide import above, any_above
 from teemark.model.models import Cost
 from teemark.model.stats import CaseStats, Estimate, estimate, exactly
-from teemark.trace.memory import STACK_LEFT
 from teemark.wording import fmt
+
+STACK_LEFT = 0.1  # A stack of which a smaller share than this was never used is named as a finding
 
 RPC = 2.0  # A query slower than this many queries inside the TEE is taken for an RPC
 

@@ -5,7 +5,7 @@ trace, widths are the new trace's, and colours show growth (red) or shrinking (b
 
 import textwrap
 from dataclasses import dataclass, field
-from xml.sax.saxutils import escape
+from html import escape
 
 from teemark.page import bars
 from teemark.trace.profile import CaseTrace, Function, FunctionCost

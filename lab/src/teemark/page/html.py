@@ -4,6 +4,7 @@
 import base64
 import hashlib
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
+@cache
 def environment(*rooms: str) -> "Environment":
     """Returns what renders the templates of these rooms, of which the first that has one counts.
     Everything that isn't marked as safe is escaped."""

@@ -10,6 +10,7 @@ import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -269,7 +270,11 @@ def parse(text: str, type_: type[Struct], file: str, document: Document | None =
 def load(folder: Path | None = None) -> Reference:
     """Returns all tables of `folder`, by default reference/."""
     where = folder or paths.reference()
+    return _load(where, *(file.stat().st_mtime_ns for file in sorted(where.glob("*.csv"))))
 
+
+@lru_cache(maxsize=1)  # A report asks for some tens of its figures
+def _load(where: Path, *_changed: int) -> Reference:
     def read(name: str, type_: type[Struct], document: Document | None = None) -> Any:
         file = where / f"{name}.csv"
         return parse(read_text(file, DataError), type_, str(file), document)

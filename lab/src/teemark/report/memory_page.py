@@ -4,9 +4,10 @@
 from collections.abc import Iterator
 
 from teemark.exact.memory import Measured
+from teemark.findings.call import STACK_LEFT
 from teemark.measure.memory import Taken
 from teemark.page.blocks import Block, Paragraph, Table, left, right
-from teemark.trace.memory import STACK_LEFT, TaMemory
+from teemark.trace.memory import TaMemory
 from teemark.wording import fmt
 
 _MOST = 512  # Sessions at which teebench stops opening more

@@ -22,8 +22,6 @@ GRANULE = 16
 _PAGE = 4096
 _BY_STACK, _BLOCK, _ADDRESS = np.uint64(36), np.uint64(37), np.uint64((1 << 36) - 1)
 
-STACK_LEFT = 0.1  # A stack of which a smaller share than this was never used is named as a finding
-
 _FREE = 2 * GRANULE
 """Bytes of the header of a heap's first free piece, which bget writes in an unused heap, too."""
 
