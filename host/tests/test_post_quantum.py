@@ -126,6 +126,11 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
+def test_without_a_fault_the_copy_is_right(planted: Path) -> None:
+    keys = sorted({key for each in FAULTS.values() for key in each})
+    assert ran(planted, *keys) == dict.fromkeys(keys, "sample")
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_wrong_implementation_is_caught(planted: Path, fault: str) -> None:
     keys = FAULTS[fault]
@@ -134,4 +139,3 @@ def test_a_wrong_implementation_is_caught(planted: Path, fault: str) -> None:
     for key, what in said.items():
         assert what != "sample", key
         assert "ML-" in what or what == "planted", what
-    assert ran(planted, *keys) == dict.fromkeys(keys, "sample")
