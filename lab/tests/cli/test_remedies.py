@@ -37,11 +37,12 @@ NOT_RUN = {
 
 def texts(tree: ast.AST) -> Iterator[str]:
     """Yields a file's texts without docstrings; what an f-string fills in is PLACE."""
-    parts = {
-        part for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values
-    }
-    parts |= {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    nodes = [
+        node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr | ast.Expr | ast.Constant)
+    ]
+    parts = {part for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
+    parts |= {node.value for node in nodes if isinstance(node, ast.Expr)}
+    for node in nodes:
         if isinstance(node, ast.JoinedStr):
             filled = (one.value if isinstance(one, ast.Constant) else PLACE for one in node.values)
             yield "".join(map(str, filled))

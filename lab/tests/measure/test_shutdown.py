@@ -21,13 +21,13 @@ from pathlib import Path
 import pytest
 
 import sshserver
-from conftest import HOST
+from conftest import HOST, often
 from teemark.base import scratch, shutdown
 from teemark.run import reader
 from teemark.run.reader import PARTIAL_FILE, RUN_FILE
 from waiting import line_of, status_of, until, until_it_catches, until_it_hears
 
-SIGNALS = int(os.environ.get("SIGNALS", "2"))
+SIGNALS = int(os.environ.get("SIGNALS", often(1, 2)))
 JUDGED = "SIGNALS" in os.environ
 FORCE_S = 240
 """Seconds from a signal to the forced end, where time isn't judged."""

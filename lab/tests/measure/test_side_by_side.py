@@ -147,8 +147,16 @@ def marked(mark: str) -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("begun", [1, 4, 10])
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize(
+    ("begun", "how"),
+    [
+        (1, signal.SIGINT),
+        (4, signal.SIGKILL),
+        (10, signal.SIGINT),
+        pytest.param(4, signal.SIGINT, marks=pytest.mark.exhaustive),
+        pytest.param(10, signal.SIGKILL, marks=pytest.mark.exhaustive),
+    ],
+)
 def test_all_end_with_the_command_even_while_they_start(
     silent: list[str], begun: int, how: signal.Signals
 ) -> None:
