@@ -110,7 +110,7 @@ def bring(board: VirtualBoard, place: str, programs: dict[str, tuple[str, ...]])
 
 settings.register_profile(
     "teemark",
-    max_examples=often(50, 500),
+    max_examples=often(25, 500),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],  # It judges the machine
 )
