@@ -8,11 +8,12 @@
 #include <stdint.h>
 
 struct usage {
-	int64_t user_us; /* CPU time of this process in user mode */
-	int64_t sys_us;  /* and in the kernel, TAs included */
-	int64_t nvcsw;   /* context switches, voluntary */
-	int64_t nivcsw;  /* and involuntary */
-	int64_t runq_ns; /* time spent ready but not running; -1: not known */
+	int64_t user_us;    /* CPU time of this process in user mode */
+	int64_t sys_us;     /* and in the kernel, TAs included */
+	int64_t nvcsw;      /* context switches, voluntary */
+	int64_t nivcsw;     /* and involuntary */
+	int64_t disk_bytes; /* read from disks, not from the page cache */
+	int64_t runq_ns;    /* time spent ready but not running; -1: not known */
 };
 
 /*

@@ -490,9 +490,9 @@ static void test_a_wait_that_the_kernel_does_not_tell(void **state)
 
 static void test_usage_between_two_readings(void **state)
 {
-	const struct usage before = { 1, 20, 300, 4000, 50000 };
-	const struct usage after = { 3, 24, 306, 4008, 50010 };
-	const struct usage unknown = { 3, 24, 306, 4008, -1 };
+	const struct usage before = { 1, 20, 300, 4000, 512, 50000 };
+	const struct usage after = { 3, 24, 306, 4008, 1536, 50010 };
+	const struct usage unknown = { 3, 24, 306, 4008, 1536, -1 };
 	struct usage d = usage_between(&before, &after);
 
 	(void)state;
@@ -501,6 +501,7 @@ static void test_usage_between_two_readings(void **state)
 	assert_int_equal(d.nvcsw, 6);
 	assert_int_equal(d.nivcsw, 8);
 	assert_int_equal(d.runq_ns, 10);
+	assert_int_equal(d.disk_bytes, 1024);
 	assert_int_equal(usage_between(&before, &unknown).runq_ns, -1);
 	assert_int_equal(usage_between(&unknown, &after).runq_ns, -1);
 }

@@ -56,6 +56,7 @@ void usage_read(const struct usage_meter *meter, struct usage *usage)
 	usage->sys_us = (int64_t)ru.ru_stime.tv_sec * 1000000 + ru.ru_stime.tv_usec;
 	usage->nvcsw = ru.ru_nvcsw;
 	usage->nivcsw = ru.ru_nivcsw;
+	usage->disk_bytes = (int64_t)ru.ru_inblock * 512;
 	usage->runq_ns = read_runq(meter->schedstat_fd);
 }
 
@@ -66,6 +67,7 @@ struct usage usage_between(const struct usage *before, const struct usage *after
 		.sys_us = after->sys_us - before->sys_us,
 		.nvcsw = after->nvcsw - before->nvcsw,
 		.nivcsw = after->nivcsw - before->nivcsw,
+		.disk_bytes = after->disk_bytes - before->disk_bytes,
 		.runq_ns = -1,
 	};
 

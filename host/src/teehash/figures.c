@@ -23,9 +23,6 @@ static void add_stats(struct file_stats *sum, const struct file_stats *s)
 
 void figures_add_file(struct measurements *f, const struct message *m)
 {
-	const struct page_cache *cache = &m->stats.cache;
-	struct page_cache *sum = &f->totals.all.cache;
-
 	f->totals.files++;
 	add_stats(&f->totals.all, &m->stats);
 	if (m->ret) {
@@ -35,13 +32,6 @@ void figures_add_file(struct measurements *f, const struct message *m)
 		f->totals.good_hash_ns += m->stats.hash_ns;
 		f->totals.oneshots += m->stats.way == way_oneshot;
 		f->totals.streams += m->stats.way == way_stream;
-	}
-	if (cache->pages >= 0) {
-		f->totals.asked++;
-		sum->pages += cache->pages;
-		sum->cached += cache->cached;
-	} else if (cache->reason) {
-		sum->reason = cache->reason;
 	}
 }
 
@@ -174,7 +164,6 @@ static void write_host(struct sheet *s, const struct measurements *f)
 	const struct session_stats *sessions = &f->run->stats.sessions;
 	const struct usage *usage = &f->usage;
 	const struct file_stats *all = &f->totals.all;
-	const struct page_cache *cache = &all->cache;
 
 	group(s, "host", "Normal world");
 	figure(s, "total_time", "total time", "ns", (double)f->total_ns, NULL, s->tick,
@@ -197,15 +186,8 @@ static void write_host(struct sheet *s, const struct measurements *f)
 	figure(s, "buffer_memory", "of it buffers, all sessions", "bytes",
 	       (double)sessions->buffer_bytes, NULL, "1 byte", "%u slots of %zu bytes a session",
 	       sessions->slots, f->run->stats.chunk);
-	figure(s, "page_cache_before", "cached before it was read", "percent",
-	       100.0 * (double)cache->cached / (double)cache->pages,
-	       cache->pages    ? NULL :
-	       f->totals.asked ? "the files have no pages" :
-	       !cache->reason  ? "no file was opened" :
-				 cache->reason,
-	       "1 page",
-	       "mincore(), %" PRId64 " of %" PRId64 " pages, %" PRIu64 " of %" PRIu64 " files",
-	       cache->cached, cache->pages, f->totals.asked, f->totals.files);
+	figure(s, "disk_read", "read from the disk, not a cache", "bytes",
+	       (double)usage->disk_bytes, NULL, "512 bytes", "%s", rusage);
 	count(s, "reads", "calls of read()", all->reads, "counted");
 	group_end(s);
 }

@@ -14,7 +14,6 @@ struct measurements {
 	bool has_tee; /* calls enter the TEE */
 	struct {
 		uint64_t files, failed, oneshots, streams;
-		uint64_t asked; /* files whose cached pages are known */
 		struct file_stats all;
 		uint64_t good_bytes, good_hash_ns; /* sums over files with a digest */
 	} totals;

@@ -38,9 +38,7 @@ const char options_help[] =
 	"      --chunk=SIZE      size of a call when streaming; default 1M with two\n"
 	"                        buffers and a reader thread, 2M with one without\n"
 	"      --oneshot-limit=SIZE  messages up to this go in one call, default 4M\n"
-	"      --mode=MODE       auto (default), stream, oneshot, or tmpref: plain\n"
-	"                        memory as temporary reference, read-hash-read-hash\n"
-	"                        at 1M, for comparison\n"
+	"      --mode=MODE       auto (default), stream or oneshot\n"
 	"      --reader=KIND     thread: read while the TEE hashes; inline: between\n"
 	"                        calls; auto (default): thread if a CPU is spare\n"
 	"      --cold            drop each file's pages from the page cache first\n"
@@ -118,40 +116,19 @@ static int parse_size(const char *text, uint64_t *value)
 	return errno || *end ? -EINVAL : 0;
 }
 
-/* Writes a size in the largest unit that divides it, in the format that parse_size() reads. */
-static void size_text(char text[24], uint64_t size)
-{
-	size_t n = 0;
-
-	for (; size && size % 1024 == 0 && units[n]; n++)
-		size /= 1024;
-	snprintf(text, 24, "%" PRIu64 "%s", size, (char[2]){ n ? units[n - 1] : '\0' });
-}
-
 static int parse_bounded(const struct option_row *row, const char *text, size_t *value,
 			 struct error *err)
 {
 	bool size = row->kind == SIZE;
-	char least[24], most[24];
 	uint64_t n = 0;
 
 	if (!parse_size(text, &n) && n >= row->min && n <= row->max) {
 		*value = (size_t)n;
 		return 0;
 	}
-	size_text(least, row->min);
-	size_text(most, row->max);
-	return error_set(err, -EINVAL, "--%s takes a %s from %s to %s%s, not '%s'", row->name,
-			 size ? "size" : "number", least, most,
+	return error_set(err, -EINVAL, "--%s takes a %s from %zu to %zu%s, not '%s'", row->name,
+			 size ? "size" : "number", (size_t)row->min, (size_t)row->max,
 			 size ? ", in bytes or with K, M or G (times 1024)" : "", text);
-}
-
-/* Appends a name to the list of names that ends the error's sentence. */
-static void add_name(struct error *err, const char *name)
-{
-	size_t len = strlen(err->what);
-
-	snprintf(err->what + len, sizeof(err->what) - len, " %s", name);
 }
 
 static int parse_word(const struct option_row *row, const char *text, int *value, struct error *err)
@@ -159,10 +136,7 @@ static int parse_word(const struct option_row *row, const char *text, int *value
 	for (*value = 0; row->words[*value]; ++*value)
 		if (!strcmp(row->words[*value], text))
 			return 0;
-	error_set(err, -EINVAL, "--%s knows no '%s'; it takes:", row->name, text);
-	for (int i = 0; row->words[i]; i++)
-		add_name(err, row->words[i]);
-	return -EINVAL;
+	return error_set(err, -EINVAL, "--%s knows no '%s'", row->name, text);
 }
 
 static int parse_algorithm(struct options *opt, const char *text, struct error *err)
@@ -171,11 +145,7 @@ static int parse_algorithm(struct options *opt, const char *text, struct error *
 	opt->alg_given = true;
 	if (opt->alg && opt->alg->class == ALG_DIGEST)
 		return 0;
-	error_set(err, -EINVAL, "no digest algorithm is called '%s'; there are:", text);
-	for (size_t i = 0; i < algorithms_count; i++)
-		if (algorithms[i].class == ALG_DIGEST)
-			add_name(err, algorithms[i].name);
-	return -EINVAL;
+	return error_set(err, -EINVAL, "no digest algorithm is called '%s'", text);
 }
 
 static int parse_backend(struct options *opt, const char *text, struct error *err)
@@ -183,11 +153,7 @@ static int parse_backend(struct options *opt, const char *text, struct error *er
 	opt->run.session.backend = backend_by_name(text);
 	if (opt->run.session.backend && opt->run.session.backend->digest)
 		return 0;
-	error_set(err, -EINVAL, "no backend is called '%s'; there are:", text);
-	for (const struct backend *const *b = backends; *b; b++)
-		if ((*b)->digest)
-			add_name(err, (*b)->name);
-	return -EINVAL;
+	return error_set(err, -EINVAL, "no backend is called '%s'", text);
 }
 
 /* Stores an option with its value `text` (NULL: none). Returns 0, or -EINVAL with the reason. */
@@ -280,7 +246,6 @@ int options_parse(struct options *opt, int argc, char **argv, struct error *err)
 	if (wrong)
 		return -EINVAL; /* the reason is printed */
 	opt->style.binary = opt->mark == MARK_BINARY;
-	opt->run.session.plain = opt->run.stream.mode == MODE_TMPREF;
 	opt->names = optind < argc ? argv + optind : only_stdin;
 	opt->names_count = optind < argc ? (size_t)(argc - optind) : 1;
 	return check_combinations(opt, err);

@@ -25,11 +25,6 @@ static void print_escaped(FILE *out, const char *name)
 	}
 }
 
-static bool must_escape(const char *name)
-{
-	return strpbrk(name, escaped);
-}
-
 /* Returns 0, or -errno of a failed write; to be called at once, while errno is set. */
 static int written(FILE *out)
 {
@@ -39,7 +34,7 @@ static int written(FILE *out)
 int line_print(FILE *out, const struct line_style *style, const char *name,
 	       const struct algorithm *alg, const uint8_t *digest)
 {
-	bool escape = !style->zero && must_escape(name);
+	bool escape = !style->zero && strpbrk(name, escaped);
 	char hex[HEX_MAX];
 
 	hex_encode(hex, digest, alg->out_bytes);
@@ -63,7 +58,7 @@ int line_print(FILE *out, const struct line_style *style, const char *name,
 int result_print(FILE *out, const char *name, const char *verdict)
 {
 	errno = 0;
-	if (must_escape(name))
+	if (strpbrk(name, escaped))
 		putc('\\', out);
 	print_escaped(out, name);
 	fprintf(out, ": %s\n", verdict);

@@ -69,7 +69,6 @@ int report_begin(struct report **report, enum report_kind kind, struct run_setti
 	}
 	if (r->found.counter.clock != TA_CLOCK_OFF)
 		run->session.counter = &r->found.counter;
-	run->stream.ask_page_cache = true;
 	usage_open(&r->meter);
 	r->found.usage_ns = clock_now_ns();
 	usage_read(&r->meter, &r->before);
@@ -95,28 +94,7 @@ static void text_file(FILE *out, const struct message *m, const char *verdict)
 	print_value(out, "ns", (double)s->call_ns);
 	fputs(", total ", out);
 	print_value(out, "ns", (double)s->total_ns);
-	if (s->cache.pages > 0)
-		fprintf(out, ", %.0f %% was cached",
-			100.0 * (double)s->cache.cached / (double)s->cache.pages);
 	fprintf(out, "%s%s\n", verdict ? ", " : "", verdict ? verdict : "");
-}
-
-/* Writes a name to JSON, and also its bytes in hex if it isn't valid UTF-8. */
-static void json_name(struct json *j, const char *name)
-{
-	size_t len = strlen(name), at = 0;
-	char *hex = NULL;
-
-	json_string(j, "name", name);
-	while (at < len && utf8_length(name + at, len - at))
-		at += utf8_length(name + at, len - at);
-	if (at < len)
-		hex = malloc(2 * len + 1);
-	if (hex) {
-		hex_encode(hex, (const uint8_t *)name, len);
-		json_string(j, "name_hex", hex);
-	}
-	free(hex);
 }
 
 static void json_file(struct json *j, const struct message *m, const char *verdict)
@@ -134,7 +112,7 @@ static void json_file(struct json *j, const struct message *m, const char *verdi
 
 	hex_encode(hex, m->digest, m->alg->out_bytes);
 	json_object(j, NULL);
-	json_name(j, m->name);
+	json_string(j, "name", m->name);
 	json_string(j, "algorithm", m->alg->name);
 	json_string_or_null(j, "digest", m->ret ? NULL : hex);
 	if (verdict)
@@ -143,17 +121,6 @@ static void json_file(struct json *j, const struct message *m, const char *verdi
 	json_string_or_null(j, "way", s->way);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		json_u64(j, rows[i].key, rows[i].value);
-	json_object(j, "pages_cached_before");
-	if (s->cache.pages < 0) {
-		json_null(j, "cached");
-		json_null(j, "pages");
-		json_string(j, "reason", s->cache.reason ? s->cache.reason : "not opened");
-	} else {
-		json_i64(j, "cached", s->cache.cached);
-		json_i64(j, "pages", s->cache.pages);
-		json_string(j, "source", "mincore");
-	}
-	json_object_end(j);
 	json_object_end(j);
 }
 

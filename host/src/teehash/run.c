@@ -18,7 +18,7 @@ static bool wants_reader(const struct run_settings *settings)
 {
 	cpu_set_t cpus;
 
-	if (settings->session.plain || settings->reader == READER_INLINE)
+	if (settings->reader == READER_INLINE)
 		return false;
 	if (settings->reader == READER_THREAD)
 		return true;

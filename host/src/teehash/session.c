@@ -14,16 +14,8 @@
  */
 #define CHUNK_THREADED (1u << 20)
 #define CHUNK_INLINE   (2u << 20)
-#define CHUNK_PLAIN    (1u << 20)
 /* If memory is short, a chunk is halved, but not below this. */
 #define CHUNK_FLOOR (64u << 10)
-
-static size_t default_chunk(const struct session_settings *settings)
-{
-	if (settings->plain)
-		return CHUNK_PLAIN;
-	return settings->threaded ? CHUNK_THREADED : CHUNK_INLINE;
-}
 
 static int get_buffer(struct hash_session *s, size_t size, struct error *err)
 {
@@ -32,7 +24,7 @@ static int get_buffer(struct hash_session *s, size_t size, struct error *err)
 	int ret;
 
 	buffer_free(b, s->open, &s->buffer);
-	ret = buffer_alloc(s->settings->plain ? NULL : b, s->open, size, &s->buffer, err);
+	ret = buffer_alloc(b, s->open, size, &s->buffer, err);
 	s->stats.buffer_ns += clock_now_ns() - begin;
 	if (!ret)
 		s->stats.buffer_bytes = size;
@@ -118,7 +110,9 @@ int session_open(struct hash_session **session, const struct session_settings *s
 	if (!s)
 		return error_memory(err);
 	s->settings = settings;
-	s->slot_bytes = settings->chunk ? settings->chunk : default_chunk(settings);
+	s->slot_bytes = settings->chunk    ? settings->chunk :
+			settings->threaded ? CHUNK_THREADED :
+					     CHUNK_INLINE;
 	s->most = SIZE_MAX;
 	s->stats.slots = settings->threaded ? READER_SLOTS : 1;
 	MARKER_OPEN();

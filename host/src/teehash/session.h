@@ -20,7 +20,6 @@
 struct session_settings {
 	const struct backend *backend;
 	size_t chunk;  /* bytes asked for; 0: a default, which may shrink */
-	bool plain;    /* passes ordinary memory as a temporary reference */
 	bool threaded; /* with a reader thread */
 	/* The counter that measures the time inside the TA; NULL: it isn't measured. */
 	const struct ta_counter *counter;

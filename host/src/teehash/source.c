@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -179,52 +178,4 @@ void source_will_need(const struct source *source, size_t len)
 	if (source->regular)
 		posix_fadvise(source->fd, (off_t)(source->start + source->bytes), (off_t)len,
 			      POSIX_FADV_WILLNEED);
-}
-
-/* mincore() needs a vector of one byte a page; one call asks for this many pages. */
-enum { WINDOW_PAGES = 16384 };
-
-/* Returns how many pages of a window are cached; -1 if the kernel doesn't tell. */
-static int64_t cached_pages(int fd, uint64_t at, uint64_t len, uint64_t pages, unsigned char *seen)
-{
-	void *map = mmap(NULL, len, PROT_READ, MAP_SHARED, fd, (off_t)at);
-	int64_t cached = 0;
-
-	if (map == MAP_FAILED)
-		return -1;
-	if (mincore(map, len, seen))
-		cached = -1;
-	for (uint64_t i = 0; cached >= 0 && i < pages; i++)
-		cached += seen[i] & 1;
-	munmap(map, len);
-	return cached;
-}
-
-void source_ask_cache(const struct source *source, struct page_cache *cache)
-{
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t size = (uint64_t)source->before.st_size;
-	uid_t user = geteuid();
-	unsigned char seen[WINDOW_PAGES];
-
-	*cache = (struct page_cache){ .pages = -1 };
-	if (!source->regular)
-		cache->reason = "not a regular file";
-	else if (user && user != source->before.st_uid)
-		/* For privacy, the kernel says that all pages of another user's file are cached. */
-		cache->reason = "the file belongs to another user";
-	for (uint64_t at = 0; !cache->reason && at < size;) {
-		uint64_t len = WINDOW_PAGES * page;
-		int64_t cached;
-
-		if (len > size - at)
-			len = size - at;
-		cached = cached_pages(source->fd, at, len, (len + page - 1) / page, seen);
-		if (cached < 0)
-			cache->reason = "the file system has no mincore()";
-		cache->cached += cached;
-		at += len;
-	}
-	if (!cache->reason)
-		cache->pages = (int64_t)((size + page - 1) / page);
 }

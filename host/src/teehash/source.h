@@ -7,13 +7,6 @@
 
 #include "error.h"
 
-/* How much of a file was in the kernel's page cache. */
-struct page_cache {
-	int64_t pages;      /* pages of the file; -1: not asked or not known */
-	int64_t cached;     /* pages of these in the cache */
-	const char *reason; /* why that is not known */
-};
-
 struct source {
 	int fd;
 	bool regular;
@@ -56,6 +49,5 @@ int source_at_end(struct source *source, bool *end, struct error *err);
 int source_unchanged(const struct source *source, struct error *err);
 
 void source_drop_cache(const struct source *source);
-void source_ask_cache(const struct source *source, struct page_cache *cache);
 /* Starts reading len bytes from the current place into the page cache. */
 void source_will_need(const struct source *source, size_t len);

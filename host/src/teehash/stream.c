@@ -11,7 +11,6 @@ const char *const hash_modes[] = {
 	[MODE_AUTO] = "auto",
 	[MODE_STREAM] = "stream",
 	[MODE_ONESHOT] = "oneshot",
-	[MODE_TMPREF] = "tmpref",
 	NULL,
 };
 
@@ -110,8 +109,8 @@ static int hash_slots(struct stream *st, size_t len)
 {
 	struct hash_session *s = st->session;
 	struct reader reader;
-	bool threaded = s->settings->threaded, ahead = !threaded && !s->settings->plain;
-	long blocks = ahead ? blocks_read() - 1 : 0;
+	bool threaded = s->settings->threaded;
+	long blocks = threaded ? 0 : blocks_read() - 1;
 	unsigned int slot = 0;
 	bool eof = false;
 	int ret = threaded ? reader_start(&reader, &st->source, s->buffer.data, s->slot_bytes,
@@ -123,7 +122,7 @@ static int hash_slots(struct stream *st, size_t len)
 	while (!ret && !eof) {
 		MARKER_STEP();
 		ret = check_stop(st);
-		if (!ret && ahead)
+		if (!ret && !threaded)
 			read_ahead(st, &blocks);
 		if (!ret)
 			ret = hash_piece(st, slot * s->slot_bytes, len, false);
@@ -217,7 +216,7 @@ static int hash_source(struct stream *st)
 {
 	struct hash_session *s = st->session;
 	enum hash_mode mode = st->settings->mode;
-	bool whole = mode == MODE_AUTO || mode == MODE_ONESHOT;
+	bool whole = mode != MODE_STREAM;
 	uint64_t limit = whole ? st->settings->oneshot_limit : 0;
 	size_t len;
 	bool eof;
@@ -279,7 +278,7 @@ void stream_hash(struct hash_session *session, const struct stream_settings *set
 	uint64_t begin = clock_now_ns();
 
 	memset(&m->err, 0, sizeof(m->err));
-	*stats = (struct file_stats){ .cache.pages = -1 };
+	*stats = (struct file_stats){ 0 };
 	m->ret = check_stop(&st);
 	if (!m->ret)
 		m->ret = source_open(&st.source, m->name, &m->err);
@@ -291,8 +290,6 @@ void stream_hash(struct hash_session *session, const struct stream_settings *set
 	}
 	if (settings->cold)
 		source_drop_cache(&st.source);
-	if (settings->ask_page_cache)
-		source_ask_cache(&st.source, &stats->cache);
 	stats->open_ns = clock_now_ns() - begin;
 	m->ret = hash_opened(&st);
 	source_close(&st.source);

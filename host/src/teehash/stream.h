@@ -8,7 +8,6 @@ enum hash_mode {
 	MODE_AUTO, /* one call if the message fits, otherwise a stream */
 	MODE_STREAM,
 	MODE_ONESHOT,
-	MODE_TMPREF, /* for comparison: a stream from a plain buffer */
 };
 
 /* Names of the modes: "auto", …; NULL ends the list. */
@@ -21,7 +20,6 @@ struct stream_settings {
 	enum hash_mode mode;
 	size_t oneshot_limit; /* longest message for one call, in bytes */
 	bool cold;            /* drop the file from the page cache first */
-	bool ask_page_cache;
 };
 
 /* Names of the two ways in which a message is hashed. */
@@ -30,19 +28,18 @@ extern const char way_oneshot[], way_stream[];
 /* The figures of a message; times in ns of the client's clock. */
 struct file_stats {
 	uint64_t bytes;
-	uint64_t total_ns;       /* from opening the file to the digest */
-	uint64_t open_ns;        /* open, fstat, advice, page-cache query */
-	uint64_t read_ns;        /* in read(), in any thread */
-	uint64_t inline_ns;      /* part of read_ns: in the thread that hashes */
-	uint64_t wait_ns;        /* waiting for the reader thread */
-	uint64_t call_ns;        /* in calls of the backend */
-	uint64_t setup_ns;       /* enlarging the buffer, reopening a session */
-	uint64_t hash_ns;        /* from the first read to the digest */
-	uint64_t reads;          /* calls of read() */
-	uint64_t calls;          /* calls of the backend */
-	struct page_cache cache; /* state before the first read */
-	const char *way;         /* one of way_…; NULL: not hashed */
-	bool missing;            /* the file doesn't exist */
+	uint64_t total_ns;  /* from opening the file to the digest */
+	uint64_t open_ns;   /* open, fstat, advice */
+	uint64_t read_ns;   /* in read(), in any thread */
+	uint64_t inline_ns; /* part of read_ns: in the thread that hashes */
+	uint64_t wait_ns;   /* waiting for the reader thread */
+	uint64_t call_ns;   /* in calls of the backend */
+	uint64_t setup_ns;  /* enlarging the buffer, reopening a session */
+	uint64_t hash_ns;   /* from the first read to the digest */
+	uint64_t reads;     /* calls of read() */
+	uint64_t calls;     /* calls of the backend */
+	const char *way;    /* one of way_…; NULL: not hashed */
+	bool missing;       /* the file doesn't exist */
 };
 
 struct message {

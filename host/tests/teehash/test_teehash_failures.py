@@ -538,7 +538,7 @@ def test_an_algorithm_that_the_tee_lacks(tee: Program, directory: Path) -> None:
     assert "hint: backend ta-c has" in done.said
 
 
-@pytest.mark.parametrize("mode", ["auto", "stream", "oneshot", "tmpref"])
+@pytest.mark.parametrize("mode", ["auto", "stream", "oneshot"])
 def test_digests_of_the_tee(tee: Program, directory: Path, mode: str) -> None:
     for size in (0, 1, 100_000, 3_000_000):
         (directory / "f").write_bytes(bytes(size))

@@ -211,15 +211,15 @@ def test_mistakes_on_the_command_line(bare: Program, arguments: list[str]) -> No
     [
         (
             "--chunk=1MB",
-            "a size from 4K to 256M, in bytes or with K, M or G (times 1024)",
+            "a size from 4096 to 268435456, in bytes or with K, M or G (times 1024)",
         ),
         (
             "--chunk=4095",
-            "a size from 4K to 256M, in bytes or with K, M or G (times 1024)",
+            "a size from 4096 to 268435456, in bytes or with K, M or G (times 1024)",
         ),
         (
             "--oneshot-limit=2G",
-            "a size from 0 to 1G, in bytes or with K, M or G (times 1024)",
+            "a size from 0 to 1073741824, in bytes or with K, M or G (times 1024)",
         ),
         ("--jobs=1K", "a number from 1 to 64"),
         ("--jobs=-1", "a number from 1 to 64"),

@@ -90,7 +90,7 @@ def test_calls_that_are_refused(tee: Program, tmp_path: Path, most: int, reader:
     for name, size in zip(names, sizes, strict=True):
         (tmp_path / name).write_bytes(NOISE[:size])
     expected = b"".join(line(NOISE[:n], str(n)) for n in sizes)
-    for option in ("--oneshot-limit=64M", "-j2", "--mode=stream", "--mode=tmpref"):
+    for option in ("--oneshot-limit=64M", "-j2", "--mode=stream"):
         done = tee(f"--reader={reader}", option, *names, cwd=tmp_path, FAKE_MAP=str(most))
         assert (done.status, done.out, done.err) == (0, expected, b"")
     # of a pipe as well

@@ -40,7 +40,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pieces=st.integers(0, 6),
     extra=st.sampled_from([-1, 0, 1, 63, 64, 65, 1000]),
     limit=st.sampled_from([0, 1, 4096, 10_000, 1 << 20, 4 << 20]),
-    mode=st.sampled_from(["auto", "stream", "tmpref"]),
+    mode=st.sampled_from(["auto", "stream"]),
     reader=st.sampled_from(["thread", "inline"]),
     algorithm=st.sampled_from(["sha256", "sha512", "sha3-224"]),
     pipe=st.booleans(),

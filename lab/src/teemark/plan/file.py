@@ -176,7 +176,7 @@ class _Hashing(Struct, frozen=True, forbid_unknown_fields=True):
     sizes: Sizes
     algorithms: Names = (Name("sha256"),)
     backends: Names = (Name("tee"),)
-    modes: Annotated[tuple[Literal["stream", "oneshot", "auto", "tmpref"], ...], SOME] = ("stream",)
+    modes: Annotated[tuple[Literal["stream", "oneshot", "auto"], ...], SOME] = ("stream",)
     caches: Annotated[tuple[Literal["warm", "cold"], ...], SOME] = ("warm",)
     chunk: Size = Size(1 << 20)
     reader: Literal["inline", "thread", "auto"] = "inline"
