@@ -5,8 +5,6 @@
 #include "cases.h"
 #include "kernel_crypto.h"
 
-enum { OPTIONS_MAX = 5 }; /* four of parse_option(), and the workload's own */
-
 /* Parses the operations per call, a list such as "1,2,4,8": ascending, distinct, at least 1. */
 static int parse_repeats(const char *text, struct case_options *options, struct error *err)
 {
@@ -94,20 +92,10 @@ static int split_key(struct bench_case *c, struct error *err)
 	return 0;
 }
 
-static bool was_seen(const char *const *seen, size_t n, const char *name)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(seen[i], name))
-			return true;
-	return false;
-}
-
 static int parse_words(struct bench_case *c, char *text, struct error *err)
 {
 	const char *blank = " \t\r\n";
-	char *save = NULL, *word, *equals;
-	const char *seen[OPTIONS_MAX];
-	size_t n = 0;
+	char *save = NULL, *word, *equals, again[16];
 	int ret;
 
 	word = strtok_r(text, blank, &save);
@@ -131,7 +119,8 @@ static int parse_words(struct bench_case *c, char *text, struct error *err)
 		if (!equals)
 			return case_wrong(err, "\"%s\" is not option=value", word);
 		*equals = '\0';
-		if (was_seen(seen, n, word))
+		snprintf(again, sizeof(again), "%.14s=", word);
+		if (save && strstr(save, again))
 			return case_wrong(err, "\"%s\" is there twice", word);
 		if (c->workload->option && !strcmp(word, c->workload->option)) {
 			c->own = strdup(equals + 1);
@@ -142,8 +131,6 @@ static int parse_words(struct bench_case *c, char *text, struct error *err)
 		}
 		if (ret)
 			return ret;
-		if (n < OPTIONS_MAX)
-			seen[n++] = word;
 	}
 	return 0;
 }
