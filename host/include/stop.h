@@ -32,6 +32,9 @@ static inline bool stop_by_signal(void)
 	return atomic_load(&stop_reason) > 0;
 }
 
+/* A handler: the first signal sets the flag; the next ends the program, by the signal itself. */
+void stop_or_die(int sig);
+
 /*
  * Makes `handler` the handler of each signal in a list that ends with 0, except of those that nohup
  * or a shell set to be ignored. While it runs, the list's other signals wait.

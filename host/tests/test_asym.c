@@ -349,7 +349,7 @@ static void test_mistakes(void **state)
 	bad("keygen/rsa-2048-oaep/openssl/none", "keygen/rsa-2048");
 	bad("key-steps/ed25519/openssl/sign", "USE/STEP");
 	bad("key-steps/ed25519/openssl/derive/import", "does not derive");
-	bad("key-steps/ed25519/openssl/sign/hop", "not STEP");
+	bad("key-steps/ed25519/openssl/sign/hop", "none of: allocate");
 	bad("sign/ed25519/nobody/none", "no backend");
 }
 

@@ -20,17 +20,17 @@
 #include "stop.h"
 
 int __real_execl(const char *path, const char *arg, ...);
-int __wrap_execl(const char *path, const char *name, const char *option, const char *calls,
-		 const char *key, const char *end);
+int __wrap_execl(const char *path, const char *name, const char *mode, const char *option,
+		 const char *calls, const char *key, const char *end);
 
 static bool signal_before_exec;
 
-int __wrap_execl(const char *path, const char *name, const char *option, const char *calls,
-		 const char *key, const char *end)
+int __wrap_execl(const char *path, const char *name, const char *mode, const char *option,
+		 const char *calls, const char *key, const char *end)
 {
 	if (signal_before_exec)
 		raise(SIGTERM);
-	return __real_execl(path, name, option, calls, key, end);
+	return __real_execl(path, name, mode, option, calls, key, end);
 }
 
 /* Each process writes a byte to it; the test reads it. */
@@ -221,7 +221,7 @@ int main(int argc, char **argv)
 		TEST(test_no_process_outlives_its_parent),
 	};
 
-	if (argc == 4 && !strcmp(argv[1], "--stretch"))
-		return repeat_calls(argv[3]);
+	if (argc == 5 && !strcmp(argv[1], "--stretch") && !strcmp(argv[2], "--loops"))
+		return repeat_calls(argv[4]);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

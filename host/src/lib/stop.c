@@ -10,6 +10,15 @@ int stop_check(struct error *err)
 	return stop_asked() ? error_set(err, -ECANCELED, "a signal ended the run") : 0;
 }
 
+void stop_or_die(int sig)
+{
+	if (stop_by_signal()) {
+		signal(sig, SIG_DFL);
+		raise(sig);
+	}
+	stop_for(sig);
+}
+
 void stop_on_signals(const int *signals, void (*handler)(int))
 {
 	struct sigaction action = { .sa_handler = handler }, before;

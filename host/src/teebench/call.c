@@ -106,7 +106,7 @@ static void memory(struct call_param *p, struct text *t)
 					     [MEMORY_REGISTERED] = "registered",
 					     [MEMORY_ALLOCATED] = "allocated",
 					     NULL };
-	int kind = case_choice(next(t), kinds, "", NULL);
+	int kind = case_choice(next(t), kinds, NULL);
 
 	t->bad = t->bad || kind < 0;
 	p->type = CALL_MEMORY;
@@ -135,7 +135,7 @@ static bool add(struct call *call, char *item)
 			 *last = call->n_steps ? step - 1 : NULL;
 	struct text t = { .rest = item };
 	const char *word = next(&t);
-	int when = case_choice(word, whens, "", NULL), type = case_choice(word, types, "", NULL);
+	int when = case_choice(word, whens, NULL), type = case_choice(word, types, NULL);
 
 	if (when >= 0) {
 		if (call->n_steps == CALL_STEPS_MAX || (last && last->when == CALL_RUN))

@@ -153,14 +153,6 @@ void lines_add(struct lines *lines, const char *fmt, ...)
 	lines->text = all;
 }
 
-void fact_file(struct facts *f, const char *name, const char *path, const char *why_not)
-{
-	char *text = read_line(path);
-
-	fact_string(f, name, text, why_not ? why_not : cannot_read(path));
-	free(text);
-}
-
 void fact_lines(struct facts *f, const char *name, struct lines *lines, const char *why_not)
 {
 	fact_list(f, name, lines->text, why_not);

@@ -41,8 +41,6 @@ struct lines {
 };
 void lines_add(struct lines *lines, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Writes a file's first line; if there is none, null with the reason why_not (NULL: errno's). */
-void fact_file(struct facts *f, const char *name, const char *path, const char *why_not);
 /* Writes the lines as fact_list() does, and frees them. */
 void fact_lines(struct facts *f, const char *name, struct lines *lines, const char *why_not);
 /*

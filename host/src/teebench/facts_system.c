@@ -36,14 +36,17 @@ void facts_of_memory(struct facts *f)
 
 void facts_of_clock(struct facts *f)
 {
+	const char *path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 	struct clock_facts c;
+	char *source;
 
 	clock_measure(&c);
 	fact_string(f, "name", "CLOCK_MONOTONIC_RAW", NULL);
 	json_i64(f->json, "resolution_ns", (int64_t)c.resolution_ns);
 	json_i64(f->json, "reading_ns", (int64_t)c.cost_ns);
-	fact_file(f, "clocksource",
-		  "/sys/devices/system/clocksource/clocksource0/current_clocksource", NULL);
+	source = read_line(path);
+	fact_string(f, "clocksource", source, cannot_read(path));
+	free(source);
 }
 
 /*

@@ -20,8 +20,5 @@ void machine_put_after(struct json *j);
 /* Prints the machine record, one JSON object (--machine). */
 int machine_print(struct error *err);
 
-/*
- * Prints which cases this machine can run, and why it can't run the others (--list). Stores nothing
- * anywhere. allow_rpmb is as in struct pool.
- */
-int list_print(bool allow_rpmb, struct error *err);
+/* Prints the workloads, and which backends this machine can run and why not the others (--list). */
+void list_print(void);

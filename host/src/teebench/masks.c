@@ -24,7 +24,7 @@ static _Noreturn void become(const char *key, uint32_t calls, int out, const cha
 	snprintf(number, sizeof(number), "%u", calls);
 	if (!stop_asked() && dup2(out, STDOUT_FILENO) >= 0 &&
 	    !(value ? setenv(variable, value, 1) : unsetenv(variable)))
-		execl("/proc/self/exe", "teebench", "--stretch", number, key, (char *)NULL);
+		execl("/proc/self/exe", "teebench", "--stretch", "--loops", number, key, NULL);
 	_exit(127);
 }
 
@@ -110,48 +110,22 @@ void masks_put(struct json *j, const struct masks *m)
 	json_object_end(j);
 }
 
-static int time_calls(struct bench_case *c, uint32_t calls, struct error *err)
+int masks_stretch(struct bench_case *c, struct pool *pool, struct error *err)
 {
 	const struct measure measure = { .now_ns = clock_now_ns, .stopped = stop_check };
-	const struct measure_target target = case_target(c);
+	struct measure_target target;
 	struct measured one;
-	int ret;
+	uint32_t calls = 1; /* the first time, to warm up */
+	int ret = case_prepare(c, pool, err);
 
-	if (calls > measure_loops_max(&target))
-		return case_wrong(err, "%s takes no more than %u calls in a row", c->key,
-				  measure_loops_max(&target));
-	ret = measure_once(&measure, &target, 1, 1, &one, err);
-	for (unsigned i = 0; !ret && i < MASKS_STRETCHES; i++) {
+	for (unsigned i = 0; !ret && i <= MASKS_STRETCHES; i++) {
+		target = case_target(c);
 		ret = measure_once(&measure, &target, calls, 1, &one, err);
-		if (!ret)
+		if (!ret && i)
 			printf("%llu\n", (unsigned long long)one.ns);
+		calls = c->options.loops < measure_loops_max(&target) ? c->options.loops :
+									measure_loops_max(&target);
 	}
-	return ret;
-}
-
-int masks_stretch(const char *key, const char *calls, struct error *err)
-{
-	const struct case_options defaults = { .samples = 1, .repeats = { 1 }, .n_repeats = 1 };
-	struct cases cases = { 0 };
-	struct pool pool = { 0 };
-	uint64_t n = 0;
-	int ret = case_number(calls, "the number of calls", MEASURE_LOOPS_MAX, &n, err);
-
-	if (!ret && !n)
-		ret = case_wrong(err, "the number of calls is 0");
-	if (!ret)
-		ret = cases_add_line(&cases, key, 0, &defaults, err);
-	if (!ret && !cases.count)
-		ret = case_wrong(err, "the case is empty");
-	if (!ret)
-		ret = case_parse(&cases.list[0], &pool, err);
-	if (!ret)
-		ret = case_prepare(&cases.list[0], &pool, err);
-	if (!ret)
-		ret = time_calls(&cases.list[0], (uint32_t)n, err);
-	for (size_t i = 0; i < cases.count; i++)
-		case_teardown(&cases.list[i]);
-	pool_close(&pool);
-	cases_free(&cases);
+	case_teardown(c);
 	return ret;
 }

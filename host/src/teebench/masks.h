@@ -7,7 +7,9 @@
 
 #include "error.h"
 
+struct bench_case;
 struct json;
+struct pool;
 
 enum { MASKS_PAIRS = 2, MASKS_STRETCHES = 5 };
 
@@ -27,5 +29,5 @@ void masks_compare(const char *key, uint32_t calls, const char *variable, const 
 /* Adds the object "masked" to a case's record. */
 void masks_put(struct json *j, const struct masks *masks);
 
-/* Prints the ns of each stretch of `calls` calls; masks_compare() runs this in child processes. */
-int masks_stretch(const char *key, const char *calls, struct error *err);
+/* Prints the ns of each stretch of --loops calls; masks_compare() runs this in child processes. */
+int masks_stretch(struct bench_case *c, struct pool *pool, struct error *err);

@@ -15,24 +15,17 @@ static const char *place_directory(void)
 	return dir && *dir ? dir : ".";
 }
 
-int place_probe(struct error *err)
-{
-	int code;
-
-	if (!access(place_directory(), W_OK | X_OK))
-		return 0;
-	code = -errno;
-	return error_skip(err, code, "no-directory",
-			  "cannot write to folder %s: %s\nname another: TEEMARK_DIR=/some/folder",
-			  place_directory(), strerror(-code));
-}
-
 int place_open(struct error *err)
 {
-	int ret = place_probe(err);
-	int dir = ret ? ret : open(place_directory(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const char *folder = place_directory();
+	int dir = access(folder, W_OK | X_OK) ? -1 :
+						open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	return ret || dir >= 0 ? dir : place_failed(err, "reach the folder of");
+	return dir >= 0 ? dir :
+			  error_skip(err, -errno, "no-directory",
+				     "cannot write to folder %s: %s\nname another: "
+				     "TEEMARK_DIR=/some/folder",
+				     folder, strerror(errno));
 }
 
 int place_failed(struct error *err, const char *what)

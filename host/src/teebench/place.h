@@ -7,9 +7,10 @@
 
 #include "error.h"
 
-/* Returns 0 if files can be created in the folder; err->skip is "no-directory" otherwise. */
-int place_probe(struct error *err);
-/* Returns a descriptor of the folder, or an error as place_probe() does. */
+/*
+ * Returns a descriptor of the folder; if no files can be created there, an error with err->skip
+ * "no-directory".
+ */
 int place_open(struct error *err);
 
 /* Returns -errno, with the message "cannot WHAT a file in FOLDER". */

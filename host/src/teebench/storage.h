@@ -61,8 +61,6 @@ struct store {
 	uint32_t made_max;
 	/* Reserves buffers for objects of `bytes` bytes, in parse(); NULL: none are needed. */
 	int (*reserve)(struct pool *pool, size_t bytes, struct error *err);
-	/* Like probe() of struct workload. NULL: open() is called, as it leaves nothing behind. */
-	int (*probe)(struct bench_case *c, struct error *err);
 
 	/*
 	 * open() removes objects that a killed run may have left, and makes object 0, which stays

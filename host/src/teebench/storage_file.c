@@ -154,11 +154,6 @@ static void file_close(struct bench_case *c)
 		close(o->files.dir);
 }
 
-static int file_probe(struct bench_case *c, struct error *err)
-{
-	return place_probe(err);
-}
-
 static int file_open(struct bench_case *c, struct error *err)
 {
 	struct object *o = c->state;
@@ -173,9 +168,9 @@ static int file_open(struct bench_case *c, struct error *err)
 	return create_file(o, 0, true, err);
 }
 
-#define FILES                                                                                 \
-	.made_max = OBJECTS_MAX, .probe = file_probe, .open = file_open, .close = file_close, \
-	.once = once, .create = create, .forget = forget, .shut = shut, .read_back = read_back
+#define FILES                                                                          \
+	.made_max = OBJECTS_MAX, .open = file_open, .close = file_close, .once = once, \
+	.create = create, .forget = forget, .shut = shut, .read_back = read_back
 
 const struct store storage_file = {
 	.name = "file",

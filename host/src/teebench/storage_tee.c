@@ -38,12 +38,21 @@ static int tee_reserve(struct pool *pool, size_t bytes, struct error *err)
 			    err);
 }
 
-/* Returns 0 if the TEE can store, as far as can be told without a session; a skip otherwise. */
-static int can_store(bool rpmb, const struct pool *pool, struct error *err)
+static bool is_rpmb(const struct bench_case *c)
 {
+	return !strcmp(c->backend_name, storage_rpmb.name);
+}
+
+/*
+ * Opens the case's workplace, with buffers for its object and the name. Before the session it looks
+ * for reasons why the TEE can't store.
+ */
+static int open_workplace(struct bench_case *c, struct error *err)
+{
+	size_t bytes = ((const struct object *)c->state)->bytes;
 	int ret = tee_probe(err);
 
-	if (!ret && rpmb && !pool->allow_rpmb)
+	if (!ret && is_rpmb(c) && !c->pool->allow_rpmb)
 		ret = error_skip(err, -EPERM, "rpmb-not-allowed",
 				 "an RPMB partition is left alone unless allowed: its first use may "
 				 "program a key that can't be changed\nwhere that is wanted: "
@@ -52,27 +61,9 @@ static int can_store(bool rpmb, const struct pool *pool, struct error *err)
 		ret = error_skip(err, -ENOENT, "no-supplicant",
 				 "tee-supplicant is not running, which keeps the TEE's files\nstart "
 				 "it: tee-supplicant -d, or systemctl start tee-supplicant");
-	return ret;
-}
-
-static bool is_rpmb(const struct bench_case *c)
-{
-	return !strcmp(c->backend_name, storage_rpmb.name);
-}
-
-/* Opens the case's workplace, with buffers for an object of `bytes` bytes and its name. */
-static int open_workplace(struct bench_case *c, size_t bytes, struct error *err)
-{
-	int ret = can_store(is_rpmb(c), c->pool, err);
-
 	return ret ? ret :
 		     pool_workplace(c->pool, ta_backend(), WORKPLACE_STORAGE,
 				    name_at(bytes) + NAME_BYTES, &c->workplace, err);
-}
-
-static int tee_probe_store(struct bench_case *c, struct error *err)
-{
-	return open_workplace(c, 0, err);
 }
 
 static void set_name(const struct bench_case *c, TEEC_Operation *op, unsigned name)
@@ -281,7 +272,7 @@ static int checked(struct bench_case *c, int ret, struct error *err)
 static int tee_open(struct bench_case *c, struct error *err)
 {
 	struct object *o = c->state;
-	int ret = open_workplace(c, o->bytes, err);
+	int ret = open_workplace(c, err);
 	bool rpmb = is_rpmb(c);
 
 	if (ret)
@@ -309,10 +300,10 @@ static int tee_open(struct bench_case *c, struct error *err)
 	return ret;
 }
 
-#define OBJECTS                                                                           \
-	.secure = true, .made_max = 1, .reserve = tee_reserve, .probe = tee_probe_store,  \
-	.open = tee_open, .once = once, .create = create, .forget = forget, .shut = shut, \
-	.hold = hold, .arrange = arrange, .read_back = read_back, .checked = checked
+#define OBJECTS                                                                                \
+	.secure = true, .made_max = 1, .reserve = tee_reserve, .open = tee_open, .once = once, \
+	.create = create, .forget = forget, .shut = shut, .hold = hold, .arrange = arrange,    \
+	.read_back = read_back, .checked = checked
 
 const struct store storage_ree_fs = {
 	.name = "tee-ree-fs",

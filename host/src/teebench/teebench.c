@@ -16,7 +16,7 @@ static const char usage_text[] =
 	"       teebench --list | --machine\n"
 	"       teebench --open-tas UUID...\n"
 	"       teebench --memory [KEY]... | --fit [UUID]...\n"
-	"       teebench --stretch CALLS KEY\n"
+	"       teebench --stretch --loops N KEY\n"
 	"Measure what calls, crypto, storage and random numbers cost, in the TEE and\n"
 	"beside it; write one JSON object a line. Cases come from the command line,\n"
 	"from --cases FILE, or else from standard input, one a line:\n"
@@ -54,7 +54,7 @@ static const char usage_text[] =
 	"      --allow-rpmb       use an RPMB partition, which can program its key, once\n"
 	"                         and for good; without it those cases are skipped\n"
 	"      --check            look for mistakes in the cases, and run none\n"
-	"  -l, --list             what this machine can run, and why not the rest\n"
+	"  -l, --list             the workloads, and which backends this machine lacks\n"
 	"  -m, --machine          the facts of this machine, as JSON\n"
 	"      --open-tas         as --fit with one session, which shows whether a TA can be\n"
 	"                         opened; exit status 1 if one can't\n"
@@ -63,7 +63,7 @@ static const char usage_text[] =
 	"      --fit              open sessions with the TA of each UUID until the TEE refuses,\n"
 	"                         512 at most, and say as JSON what they take; without a\n"
 	"                         UUID, what of its memory the TEE uses now\n"
-	"      --stretch CALLS    five times the nanoseconds of so many calls of one case,\n"
+	"      --stretch          five times the nanoseconds of --loops calls of each case,\n"
 	"                         and no records; for processes of teebench's own\n"
 	"  -h, --help             this text\n"
 	"  -V, --version          the version\n"
@@ -83,8 +83,8 @@ enum { SESSIONS_MOST = 512 }; /* most sessions that --fit opens with a TA */
 
 struct arguments {
 	struct bench_settings settings;
-	const char *cases_path, *output, *stretch;
-	bool list, machine, allow_rpmb, check, open_tas, keep_token, memory, fit;
+	const char *cases_path, *output;
+	bool list, machine, allow_rpmb, check, open_tas, keep_token, memory, fit, stretch;
 };
 
 enum kind {
@@ -122,34 +122,18 @@ static const struct option_row rows[] = {
 	{ "open-tas", FLAG, .at = ARGUMENT(open_tas) },
 	{ "memory", FLAG, .at = ARGUMENT(memory) },
 	{ "fit", FLAG, .at = ARGUMENT(fit) },
-	{ "stretch", TEXT, .at = ARGUMENT(stretch) },
+	{ "stretch", FLAG, .at = ARGUMENT(stretch) },
 	{ "list", FLAG, .letter = 'l', .at = ARGUMENT(list) },
 	{ "machine", FLAG, .letter = 'm', .at = ARGUMENT(machine) },
 	{ "help", HELP, .letter = 'h' },
 	{ "version", VERSION, .letter = 'V' },
 };
 
-/*
- * Handles the first signal, which ends the run; the next one ends the program at once, by the signal
- * itself. Nothing of it stays in the kernel.
- */
-static void on_signal(int sig)
-{
-	static volatile sig_atomic_t signalled;
-
-	if (signalled) {
-		signal(sig, SIG_DFL);
-		raise(sig);
-	}
-	signalled = 1;
-	stop_for(sig);
-}
-
 static void catch_signals(void)
 {
 	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, 0 };
 
-	stop_on_signals(ending, on_signal);
+	stop_on_signals(ending, stop_or_die);
 	/* If a pipe's reader has gone away, write() fails; SIGPIPE would end the program. */
 	signal(SIGPIPE, SIG_IGN);
 }
@@ -296,8 +280,12 @@ static int run(const struct arguments *a, char **keys)
 	if (a->check)
 		goto out;
 	catch_signals();
-	if (a->memory) {
-		if (memory_of_cases(&cases, &err) && !stop_asked())
+	if (a->memory || a->stretch) {
+		int code = a->memory ? memory_of_cases(&cases, &err) : 0;
+
+		for (size_t i = 0; a->stretch && !code && i < cases.count; i++)
+			code = masks_stretch(&cases.list[i], &pool, &err);
+		if (code && !stop_asked())
 			status = err.code ? complain(&err, EXIT_FAIL) : EXIT_FAIL;
 		goto stopped;
 	}
@@ -307,7 +295,7 @@ static int run(const struct arguments *a, char **keys)
 	if (sink_close(&sink, &closing) && !status)
 		status = complain(&closing, EXIT_FAIL);
 stopped:
-	if (stop_asked() && !err.code)
+	if (stop_asked() && !status)
 		status = 128 + stop_reason;
 	else if (end.failed)
 		status = EXIT_FAIL;
@@ -320,16 +308,12 @@ out:
 static int do_what_is_asked(const struct arguments *a, char **words)
 {
 	struct error err = { 0 };
-	int ret;
+	int ret = 0;
 
 	if (a->list) {
-		ret = list_print(a->allow_rpmb, &err);
+		list_print();
 	} else if (a->machine) {
 		ret = machine_print(&err);
-	} else if (a->stretch) {
-		catch_signals();
-		ret = words[0] && !words[1] ? masks_stretch(words[0], a->stretch, &err) :
-					      case_wrong(&err, "--stretch takes one case");
 	} else if (a->fit || a->open_tas) {
 		catch_signals();
 		ret = memory_of_sessions(words, a->fit ? SESSIONS_MOST : 1, &err);

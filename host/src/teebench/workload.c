@@ -23,7 +23,7 @@ int case_number(const char *text, const char *what, uint64_t max, uint64_t *valu
 	return 0;
 }
 
-int case_choice(const char *text, const char *const *names, const char *what, struct error *err)
+int case_choice(const char *text, const char *const *names, struct error *err)
 {
 	char all[160] = "";
 	size_t len = 0;
@@ -34,7 +34,7 @@ int case_choice(const char *text, const char *const *names, const char *what, st
 	for (size_t i = 0; names[i] && len < sizeof(all); i++)
 		len += (size_t)snprintf(all + len, sizeof(all) - len, "%s%s", i ? ", " : "",
 					names[i]);
-	return case_wrong(err, "\"%s\" is not %s (%s)", text, what, all);
+	return case_wrong(err, "\"%s\" is none of: %s", text, all);
 }
 
 static int parse_algorithm(struct bench_case *c, struct error *err)
@@ -47,8 +47,8 @@ static int parse_algorithm(struct bench_case *c, struct error *err)
 	const struct workload *w = c->workload;
 	const char *name = c->algorithm_name;
 
-	if (w->names && w->what) {
-		c->name = case_choice(name, w->names, w->what, err);
+	if (w->names && !isupper((unsigned char)**w->names)) {
+		c->name = case_choice(name, w->names, err);
 		return c->name < 0 ? c->name : 0;
 	}
 	if (w->asym) {
@@ -106,7 +106,7 @@ static int parse_part(struct bench_case *c, char *syntax, const char *text, stru
 	}
 	for (size_t i = 0; word && i < 2 && w->terms[i].name; i++)
 		if (!strcmp(word, w->terms[i].name)) {
-			part->word = case_choice(text, w->terms[i].words, word, err);
+			part->word = case_choice(text, w->terms[i].words, err);
 			return part->word < 0 ? part->word : 0;
 		}
 	part->word = -1;
@@ -276,8 +276,7 @@ int case_verify(struct bench_case *c, struct error *err)
 	return w->verify ? w->verify(c, err) : case_check(c, err);
 }
 
-static int begin(struct bench_case *c, struct pool *pool,
-		 int (*prepare)(struct bench_case *c, struct error *err), struct error *err)
+int case_prepare(struct bench_case *c, struct pool *pool, struct error *err)
 {
 	const struct workload *w = c->workload;
 	int ret = 0;
@@ -289,24 +288,7 @@ static int begin(struct bench_case *c, struct pool *pool,
 	if (w->workplace)
 		ret = pool_workplace(pool, c->backend, w->workplace, workplace_room(c),
 				     &c->workplace, err);
-	return ret ? ret : prepare(c, err);
-}
-
-int case_prepare(struct bench_case *c, struct pool *pool, struct error *err)
-{
-	return begin(c, pool, c->workload->prepare, err);
-}
-
-int case_probe(struct bench_case *c, struct pool *pool, struct error *err)
-{
-	const struct workload *w = c->workload;
-
-	return begin(c, pool, w->probe ? w->probe : w->prepare, err);
-}
-
-int case_probe_backend(struct bench_case *c, struct error *err)
-{
-	return 0;
+	return ret ? ret : w->prepare(c, err);
 }
 
 void case_teardown(struct bench_case *c)

@@ -87,12 +87,11 @@ struct workload {
 	const char *summary; /* one line for --list */
 
 	/*
-	 * The algorithms of its keys: one of `names` (NULL-terminated), of the kind that messages
-	 * call `what` (NULL: other names are accepted, too); or a row of the algorithm table with a
-	 * class of `classes` (bits 1u << ALG_…); or, if `asym`, one of asym.h's table.
+	 * The algorithms of its keys: one of `names` (NULL-terminated; a first one in capitals
+	 * stands for any name); or a row of the algorithm table with a class of `classes` (bits
+	 * 1u << ALG_…); or, if `asym`, one of asym.h's table.
 	 */
 	const char *const *names;
-	const char *what;
 	unsigned classes;
 	bool asym;
 
@@ -138,12 +137,6 @@ struct workload {
 	 * it can, since the first run() is recorded apart.
 	 */
 	int (*prepare)(struct bench_case *c, struct error *err);
-	/*
-	 * Called by --list instead of prepare(): returns whether this machine can run the case, and
-	 * stores nothing. It loads no TA that the backend doesn't need, for OP-TEE stores the
-	 * version of each TA it loads. NULL: prepare() is called, as it stores nothing.
-	 */
-	int (*probe)(struct bench_case *c, struct error *err);
 
 	/*
 	 * Prepares every run(), untimed: makes the objects that the next c->loops calls use up, or
@@ -189,11 +182,8 @@ const struct workload *workload_by_name(const char *name);
 /* Parses a decimal number up to `max`, without sign or leading zeros; messages call it `what`. */
 int case_number(const char *text, const char *what, uint64_t max, uint64_t *value,
 		struct error *err);
-/*
- * Returns the index of `text` in `names`, a NULL-terminated list, or -EINVAL with the message that
- * TEXT is not WHAT and a list of the names.
- */
-int case_choice(const char *text, const char *const *names, const char *what, struct error *err);
+/* Returns the index of `text` in `names`, which NULL ends, or -EINVAL with a list of the names. */
+int case_choice(const char *text, const char *const *names, struct error *err);
 /* Returns -EINVAL, with a message about a mistake in a case line. */
 #define case_wrong(err, ...) error_set(err, -EINVAL, __VA_ARGS__)
 /* Returns -EBADMSG for a wrong result; the message `sentence` must be a string literal. */
@@ -214,12 +204,8 @@ bool case_in_ta(const struct bench_case *c);
 /* Returns whether the case calls the TEE, to compute or to store. */
 bool case_calls_tee(const struct bench_case *c);
 
-/* A probe() that returns 0: the workload needs nothing but the backend, which --list has tried. */
-int case_probe_backend(struct bench_case *c, struct error *err);
-
-/* Open c->workplace, allocate c->state and prepare the case, or probe it; case_teardown() frees both. */
+/* Opens c->workplace, allocates c->state and prepares the case; case_teardown() frees both. */
 int case_prepare(struct bench_case *c, struct pool *pool, struct error *err);
-int case_probe(struct bench_case *c, struct pool *pool, struct error *err);
 void case_teardown(struct bench_case *c);
 /*
  * The measuring core calls these for a prepared case. case_ready() also overwrites an earlier

@@ -43,7 +43,6 @@ const struct workload workload_log = {
 	.summary = "a TA that writes to the console",
 	.parameters = "LINES",
 	.names = lines,
-	.what = "what a TA writes to the console",
 	ASK,
 };
 
@@ -52,6 +51,5 @@ const struct workload workload_time = {
 	.summary = "a TA that asks for the time",
 	.parameters = "TIMES",
 	.names = clocks,
-	.what = "a clock of the TEE",
 	ASK,
 };

@@ -73,7 +73,7 @@ static enum asym_use use_of(const struct bench_case *c)
 		return private_use(c->asym);
 	if (c->workload == &workload_key_steps)
 		return (enum asym_use)c->part[0].word;
-	return (enum asym_use)case_choice(c->workload_name, use_names, "", NULL);
+	return (enum asym_use)case_choice(c->workload_name, use_names, NULL);
 }
 
 static int asym_parse(struct bench_case *c, struct error *err)
@@ -589,29 +589,11 @@ static void asym_facts(const struct bench_case *c, struct json *json)
 		json_bool(json, "tee_says", k->says);
 }
 
-/*
- * Tries whether the backend accepts the published key: for the case's use, or for a private one if
- * the case is one of steps.
- */
-static int asym_probe(struct bench_case *c, struct error *err)
-{
-	struct asym_case *k = c->state;
-	int ret;
-
-	if (c->workload == &workload_key_steps)
-		c->part[0].word = private_use(c->asym);
-	if (!c->backend->generate) /* it has no single steps, either */
-		c->part[1].word = ASYM_STEPS;
-	ret = asym_prepare(c, err);
-	k->step = ASYM_OPERATE;
-	return ret ? ret : asym_ready(c, err);
-}
-
 #define OF_ASYM                                                                               \
 	.asym = true, .terms = { { "USE", use_names }, { "STEP", step_words } },              \
 	.state_size = sizeof(struct asym_case), .parse = asym_parse, .prepare = asym_prepare, \
 	.ready = asym_ready, .once = asym_once, .verify = asym_verify, .check = asym_check,   \
-	.ta_clock = true, .refereed = true, .facts = asym_facts, .probe = asym_probe
+	.ta_clock = true, .refereed = true, .facts = asym_facts
 
 #define USE_OF_KEY(NAME, SUMMARY, PARAMETERS)     \
 	const struct workload workload_##NAME = { \

@@ -57,7 +57,6 @@ const struct workload workload_copy_limit = {
 	.summary = "memcpy(): as fast as data move",
 	.parameters = "BYTES",
 	.names = names,
-	.what = "what copies",
 	.backend = "c",
 	.least = 1,
 	.most = 1 << 28,

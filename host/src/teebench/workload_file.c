@@ -227,13 +227,6 @@ static int file_prepare(struct bench_case *c, struct error *err)
 	return ret || !decrypt ? ret : seal(c, f->to, f->from, err);
 }
 
-static int file_probe(struct bench_case *c, struct error *err)
-{
-	int ret = place_probe(err);
-
-	return ret ? ret : message_case_open(c, workplace_of(c), false, PIECE, err);
-}
-
 /* Sets the key anew, since other cases may have used the workplace. */
 static int file_ready(struct bench_case *c, struct error *err)
 {
@@ -313,11 +306,9 @@ const struct workload workload_file = {
 	.summary = "a file hashed, or encrypted or decrypted into another",
 	.parameters = "BYTES",
 	.names = names,
-	.what = "an operation on a file",
 	.most = 1 << 30,
 	.parse = file_parse,
 	.prepare = file_prepare,
-	.probe = file_probe,
 	.ready = file_ready,
 	.once = file_once,
 	.verify = file_verify,

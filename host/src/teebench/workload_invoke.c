@@ -168,7 +168,6 @@ const struct workload workload_invoke = {
 	.summary = "an empty call, by kind of parameter",
 	.parameters = "none",
 	.names = kinds,
-	.what = "a kind of parameter",
 	.state_size = sizeof(struct invoke),
 	.parse = invoke_parse,
 	.prepare = invoke_prepare,

@@ -421,22 +421,15 @@ static void p11_teardown(struct bench_case *c)
 	pkcs11_close();
 }
 
-static int p11_probe(struct bench_case *c, struct error *err)
-{
-	return pkcs11_probe(err);
-}
-
 const struct workload workload_pkcs11 = {
 	.name = "pkcs11",
 	.summary = "a call of a PKCS #11 module, with its Init",
 	.parameters = "none",
 	.names = names,
-	.what = "a CALL",
 	.backend = "pkcs11",
 	.state_size = sizeof(struct p11_case),
 	.parse = p11_parse,
 	.prepare = p11_prepare,
-	.probe = p11_probe,
 	.ready = p11_ready,
 	.once = p11_once,
 	.refereed = true,

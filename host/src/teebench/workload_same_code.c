@@ -159,7 +159,6 @@ const struct workload workload_same_code = {
 	.summary = "one source compiled for both worlds",
 	.parameters = "BYTES",
 	.names = kernels,
-	.what = "a code for both worlds",
 	.most = 1 << 28,
 	.repeats = true,
 	.state_size = sizeof(struct same_code),

@@ -153,7 +153,6 @@ const struct workload workload_shm = {
 	.summary = "an empty call that carries a buffer, by kind of memory",
 	.parameters = "in|out|inout/BYTES",
 	.names = kinds,
-	.what = "a kind of memory",
 	.backend = "tee",
 	.least = ALG_DIGEST_MAX_BYTES,
 	.most = 64 << 20,

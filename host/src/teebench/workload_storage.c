@@ -70,13 +70,6 @@ static int storage_prepare(struct bench_case *c, struct error *err)
 	return store->open(c, err);
 }
 
-static int storage_probe(struct bench_case *c, struct error *err)
-{
-	const struct store *store = store_of(c);
-
-	return store->probe ? store->probe(c, err) : storage_prepare(c, err);
-}
-
 /* Deletes all objects that the case has made. */
 static int forget(struct bench_case *c, struct error *err)
 {
@@ -202,14 +195,12 @@ const struct workload workload_storage = {
 	.summary = "an operation on a stored object",
 	.parameters = "BYTES",
 	.names = operations,
-	.what = "an operation of storage",
 	.backend = "",
 	.least = 2,
 	.most = TA_BENCH_OBJECT_MAX,
 	.state_size = sizeof(struct object),
 	.parse = storage_parse,
 	.prepare = storage_prepare,
-	.probe = storage_probe,
 	.ready = storage_ready,
 	.run = storage_run,
 	.check = storage_check,
