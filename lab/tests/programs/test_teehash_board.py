@@ -71,7 +71,7 @@ def test_sizes_and_chunks(board: VirtualBoard, backend: str) -> None:
         chunk = dice.choice([4096, 5000, 65_536, 100_001, 1 << 20])
         size = dice.choice([0, 1, 63, 64, chunk - 1, chunk, chunk + 1, dice.randrange(3_000_000)])
         limit = dice.choice([0, 4096, 4 << 20])
-        mode = dice.choice(["auto", "stream", "tmpref"])
+        mode = dice.choice(["auto", "stream"])
         reader = dice.choice(["thread", "inline"])
         algorithm = dice.choice(["sha1", "sha224", "sha256"])
         name = dice.choice(["cut", "-"])
@@ -84,7 +84,7 @@ def test_sizes_and_chunks(board: VirtualBoard, backend: str) -> None:
     assert (done.text, done.complaint) == ("".join(expected), "")
 
 
-@pytest.mark.parametrize("mode", ["oneshot", "stream", "tmpref"])
+@pytest.mark.parametrize("mode", ["oneshot", "stream"])
 def test_every_algorithm(board: VirtualBoard, mode: str) -> None:
     """One session for all of them: a list whose lines name their algorithm."""
     sizes = (0, 3, 144, 1_000_000)
