@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Compares the speed of teehash with the best possible, and with the simplest way.
+"""Compares the speed of teehash with the best possible.
 
     python lab/tests/tools/teehash_speed.py
 
@@ -7,8 +7,6 @@ On the deterministic board (one core, a nanosecond an instruction), 100 MiB in t
 
 * the rate from the first byte read to the digest, beside the TA's own rate for the same algorithm:
   teebench measures that as the slope of calls that repeat the digest inside;
-* the simplest way as a baseline (`--mode=tmpref`): one buffer in ordinary memory, passed as a
-  temporary reference; reading and hashing alternate, a MiB at a time;
 * chunk sizes;
 * resident memory for 1 MiB and for 4 GiB.
 
@@ -99,9 +97,6 @@ def measure(bench: Bench) -> None:
         bench.add(f"{backend}: of the TA's own rate", own * SIZE / total, "", least=least)
         for option in ("--reader=thread", *(f"--chunk={chunk}" for chunk in CHUNKS)):
             bench.add(f"{backend}, {option}", bench.hashed(chosen, option)["hash_ns"] / SIZE, unit)
-        simple = bench.hashed(chosen, "--mode=tmpref")["hash_ns"]
-        bench.add(f"{backend}: the simple way (tmpref)", simple / SIZE, unit)
-        bench.add(f"{backend}: faster than the simple way", simple / total, "times", least=1)
     bench.add("ta-ce: faster than tee", best["tee"] / best["ta-ce"], "times", least=1)
     empty = float(bench.board.script("grep VmHWM /proc/self/status | tr -dc 0-9").text) * 1024
     small, large = (
