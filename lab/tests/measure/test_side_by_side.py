@@ -153,6 +153,7 @@ def marked(mark: str) -> list[int]:
         (1, signal.SIGINT),
         (4, signal.SIGKILL),
         (10, signal.SIGINT),
+        pytest.param(1, signal.SIGKILL, marks=pytest.mark.exhaustive),
         pytest.param(4, signal.SIGINT, marks=pytest.mark.exhaustive),
         pytest.param(10, signal.SIGKILL, marks=pytest.mark.exhaustive),
     ],
