@@ -120,8 +120,8 @@ def read(reading: Reading) -> set[int]:
 
 def _matches(text: str) -> tuple[ProgramLine, list[re.Match[str]]]:
     kinds = _lines() if len(text) <= LONGEST else ()
-    made = ((line, list(pattern.finditer(text))) for line, pattern in kinds)
-    return next((one for one in made if one[1]), (_lines()[0][0], []))
+    tries = ((line, list(pattern.finditer(text))) for line, pattern in kinds)
+    return next((one for one in tries if one[1]), (_lines()[0][0], []))
 
 
 def _key(name: str) -> str:
@@ -157,9 +157,11 @@ class _Log:
         counted = unit in ("bytes", "count") and "." not in text and factor == 1.0
         span = printed(Decimal(text), digits=0.0 if counted else 1.0) * (factor * UNITS[unit][1])
         span = Span(span.mid, span.mid, span.high) if cut else span
-        made = Printed(shown, span, unit, row=self.name, column=column, line=self.line, digits=text)
-        self.reading.figures.append(made)
-        return made
+        figure = Printed(
+            shown, span, unit, row=self.name, column=column, line=self.line, digits=text
+        )
+        self.reading.figures.append(figure)
+        return figure
 
     def test(self, *results: Tested) -> None:
         self.reading.tested += results

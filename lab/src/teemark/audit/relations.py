@@ -121,17 +121,17 @@ def derived(table: PrintedTable) -> Results:
         return bool(words) or kinds[index] == {"factor"} or (
             kinds[index] == {"share"} and bool(_MORE.search(heads[index])))  # fmt: skip
 
-    made = [index for index, kind in enumerate(kinds) if len(kind) < 2 and compares(index)]
-    for index in made:
+    changes = [index for index, kind in enumerate(kinds) if len(kind) < 2 and compares(index)]
+    for index in changes:
         subject = _CHANGE.sub("", heads[index]).split()[-1:]
         inputs = [
             other
             for other, head in enumerate(heads)
-            if other not in made and len(kinds[other] & set(COST)) == 1
+            if other not in changes and len(kinds[other] & set(COST)) == 1
             if statistic(head) in ("", "mean", "median", "max")
         ]
         named = [other for other in inputs if subject and heads[other].split()[-1:] == subject]
-        inputs = named if len(named) == 2 or (len(made) > 1 and subject) else inputs
+        inputs = named if len(named) == 2 or (len(changes) > 1 and subject) else inputs
         base = next((row for row in table.rows if _is_baseline(row, index)), None)
         tests: list[tuple[Tested, ...]] = []
         for row, one in _changes(table, index):

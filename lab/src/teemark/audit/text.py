@@ -68,14 +68,14 @@ class _Text:
             self.end_list()
             self.heading = next(filter(None, heading.groups()))
         elif named:
-            made = figure(named[3] or "", row=named[2], table=self.heading, line=number)
-            long = made is not None and len(made.note.split()) > 6 and made.note[0] != "("
-            if (made is None or long) and NUMBER.search(named[3] or ""):
+            cell = figure(named[3] or "", row=named[2], table=self.heading, line=number)
+            long = cell is not None and len(cell.note.split()) > 6 and cell.note[0] != "("
+            if (cell is None or long) and NUMBER.search(named[3] or ""):
                 self.reading.unread.append((text.strip(), number))
             if not long:
-                cells = {0: made} if made else {}
+                cells = {0: cell} if cell else {}
                 before = [item.cells for item in self.items if item.name == named[2] and item.cells]
-                if made and any(one[0].text != made.text for one in before):
+                if cell and any(one[0].text != cell.text for one in before):
                     self.end_list()
                 indent = len(named[1]) + 2 * bool(re.match(r"\s*[-*•+] ", text))
                 self.items.append(PrintedRow(named[2], number, (text,), cells, indent))
@@ -118,8 +118,8 @@ class _Text:
             while len(cells := split(self.text(at))) == len(head):
                 rows.append((self.lines[at][0], cells))
                 at += 1
-            made = [figure(cell) for _, cells in rows[1:2] for cell in cells]
-            if 3 * sum(one is not None and not one.note for one in made) >= len(head):
+            figures = [figure(cell) for _, cells in rows[1:2] for cell in cells]
+            if 3 * sum(one is not None and not one.note for one in figures) >= len(head):
                 return self._table(rows, at)
         return 0
 
@@ -128,7 +128,7 @@ class _Text:
         the heading of the rows below; numbers in the first column are the rows' names unless its
         heading has a unit."""
         line, names = rows[0] if rows else (0, [])
-        title, section, made = f"{self.heading or 'table'} (line {line})", "", list[PrintedRow]()
+        title, section, body = f"{self.heading or 'table'} (line {line})", "", list[PrintedRow]()
         units = [unit_named(name) for name in names]
         for number, cells in rows[1:]:
             if len(cells) > 1 and not any(cells[1:]):
@@ -146,8 +146,8 @@ class _Text:
                 elif NUMBER.search(text):
                     self.reading.unread.append((text, number))
             self.reading.figures += row.cells.values()
-            made.append(row)
-        self.reading.tables.append(PrintedTable(title, tuple(names), tuple(made)))
+            body.append(row)
+        self.reading.tables.append(PrintedTable(title, tuple(names), tuple(body)))
         return after
 
 
@@ -172,8 +172,8 @@ def _joined(block: list[_Line]) -> _Line:
 
 
 def _no_heading(text: str) -> bool:
-    made = figure(text)
-    return len(text) > 40 or ":" in text or (made is not None and made.dimension != "size")
+    cell = figure(text)
+    return len(text) > 40 or ":" in text or (cell is not None and cell.dimension != "size")
 
 
 def _cells(line: str) -> list[str]:

@@ -43,11 +43,11 @@ def remove(folder: Path) -> None:
 @contextlib.contextmanager
 def folder() -> Iterator[Path]:
     """Yields a new folder as from `make`, and removes it after the block."""
-    made = make()
+    path = make()
     try:
-        yield made
+        yield path
     finally:
-        remove(made)
+        remove(path)
 
 
 def _sweep(parent: str) -> None:

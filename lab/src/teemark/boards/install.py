@@ -98,8 +98,8 @@ def _programs(kind: str, tell: Callable[[str], None]) -> Path:
     this kind or the wheel brought it."""
     folder = paths.built_programs(kind)
     which, _, libc = kind.partition("-")
-    made = paths.in_checkout() and kind in ("aarch64", "native")
-    if made or folder.is_relative_to(paths.prebuilt()) or which not in _COMPILERS:
+    by_make = paths.in_checkout() and kind in ("aarch64", "native")
+    if by_make or folder.is_relative_to(paths.prebuilt()) or which not in _COMPILERS:
         return folder
     tell(f"building the programs for {kind} boards …")
     failed = f"the programs can't be built for {kind} boards"

@@ -98,8 +98,8 @@ def new_instance(name: str, *, kept: bool) -> Instance:
     """Returns an empty folder for a boot: a new one, or the emptied one of the kept board."""
     paths.instances().mkdir(parents=True, exist_ok=True)
     if not kept:
-        made = tempfile.mkdtemp(prefix=f"{name}.", dir=paths.instances())
-        return Instance(Path(made))
+        path = tempfile.mkdtemp(prefix=f"{name}.", dir=paths.instances())
+        return Instance(Path(path))
     instance = kept_instance(name)
     shutil.rmtree(instance.directory, ignore_errors=True)
     instance.directory.mkdir(mode=0o700)  # as mkdtemp does: only this user may read the disk

@@ -399,12 +399,12 @@ class Shell:
         """Makes a folder on the board (below `parent`, TMPDIR or /tmp) for the time of the
         block."""
         script = 'echo "folder $(mktemp -d "${1:-${TMPDIR:-/tmp}}/teemark.XXXXXX")"'
-        made = self.ask("a folder", {"folder": "/.+"}, script, parent).one("folder")
+        path = self.ask("a folder", {"folder": "/.+"}, script, parent).one("folder")
         try:
-            yield made
+            yield path
         finally:
             with contextlib.suppress(BoardError):
-                self.script('rm -rf "$1"', made, timeout=LEAVING_S)
+                self.script('rm -rf "$1"', path, timeout=LEAVING_S)
 
     @contextlib.contextmanager
     def held_folder(self, parent: str) -> Iterator[str]:

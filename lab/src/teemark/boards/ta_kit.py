@@ -54,20 +54,20 @@ class Kit:
             for before in out.rglob("*.ta"):
                 before.unlink()  # an earlier build may have had another UUID
             self._make(source, f"the TA in {source} can't be built", f"O={out}")
-            made = sorted(out.rglob("*.ta"))
+            tas = sorted(out.rglob("*.ta"))
             kept.mkdir(exist_ok=True)
-            for file in made:
+            for file in tas:
                 for each in (file.with_suffix(".elf"), file):
                     if each.is_file():
                         shutil.copy2(each, kept / ".new")
                         (kept / ".new").replace(kept / each.name)
-        if not made:
+        if not tas:
             raise BoardError(
                 f"`make` in {source} made no TA in {out}",
                 hint="its Makefile has to include $(TA_DEV_KIT_DIR)/mk/ta_dev_kit.mk, and to "
                 "leave O, the folder of what is built, as it is given",
             )
-        return [kept / file.name for file in made]
+        return [kept / file.name for file in tas]
 
     def _check(self) -> None:
         if not all((self.folder / name).is_file() for name in _NEEDED):

@@ -50,7 +50,7 @@ def subcommand(
     parameters, or of the fields of the data class `fields_of`, are what `option` and `argument`
     return."""
 
-    def made(function: Any) -> click.Command:
+    def decorate(function: Any) -> click.Command:
         declared = inspect.signature(fields_of or function).parameters
         for parameter, made_by in reversed([(p.name, p.default) for p in declared.values()]):
             function = made_by(parameter)(function)
@@ -58,7 +58,7 @@ def subcommand(
         whole: click.Command = group.command(name, **more)(function)
         return whole
 
-    return made
+    return decorate
 
 
 def argument(metavar: str | None = None, **more: Any) -> Any:

@@ -92,9 +92,9 @@ def command(
     if update:
         traces = "" if no_functions else ", and a traced boot of all cases"
         say(f"two boots of {fmt.plural(len(own.plan.keys), 'case')}{traces}; ends with {place}")
-        made = replace(gate.make(file, own, functions=not no_functions), plan=name)
-        write_whole(place, baselines.render(made))
-        click.echo(f"{place}: {len(made.figures)} cases. Read the difference, and commit it.")
+        baseline = replace(gate.make(file, own, functions=not no_functions), plan=name)
+        write_whole(place, baselines.render(baseline))
+        click.echo(f"{place}: {len(baseline.figures)} cases. Read the difference, and commit it.")
         return 0
     assert before is not None
     gated = gate.run(file, own, before, limit)

@@ -71,7 +71,7 @@ def command(
         )
     for one in measured * (not as_json):
         again = ["teemark", "pr", "--optee", "TREE", one.base, one.head, *cases]
-        made = pull_request.blocks(one, limit.share, shlex.join(again))
-        click.echo("\n\n".join(markdown.block(block, 2) for block in made) + "\n")
+        blocks = pull_request.blocks(one, limit.share, shlex.join(again))
+        click.echo("\n\n".join(markdown.block(block, 2) for block in blocks) + "\n")
     worse = measured[0].dearer(limit.share) or measured[0].held_longer(limit.share)
     return 1 if worse or any(one.gone for one in measured) else 0

@@ -109,13 +109,13 @@ def command(
         say(f"teemark: {fmt.plural(points.prune(prune), 'build')} removed")
     if not shown:
         raise DataError(f"{place} has no results", hint="measure versions: --optee-git DIR")
-    made = jumps.bisections(place)
-    found = jumps.jumps(shown, limit, made)
+    bisections = jumps.bisections(place)
+    found = jumps.jumps(shown, limit, bisections)
     if site_folder is not None:
-        Site(shown, found, made, limit).write(site_folder)
+        Site(shown, found, bisections, limit).write(site_folder)
         say(f"teemark: site: {site_folder / 'index.html'}")
     blocks = partial(table.blocks, shown, found, everything=everything or form == "markdown")
-    common.put_blocks(form, output, blocks, partial(table.data, shown, found, made))
+    common.put_blocks(form, output, blocks, partial(table.data, shown, found, bisections))
     return 1 if any(kept.point.reason for kept in shown) else 0
 
 
@@ -149,15 +149,15 @@ def _bisect(
         say(f"teemark: {version.name} {version.date} {version.title[:60]}: {figure}")
         return value
 
-    made = jumps.bisect(case, around, commits, costs)
-    jumps.keep(line.place, made)  # before it is traced, which takes minutes
-    if len(made.found) == 1:
-        jumps.keep(line.place, _with_functions(line, made))
+    bisected = jumps.bisect(case, around, commits, costs)
+    jumps.keep(line.place, bisected)  # before it is traced, which takes minutes
+    if len(bisected.found) == 1:
+        jumps.keep(line.place, _with_functions(line, bisected))
 
 
-def _with_functions(line: Line, made: Bisected) -> Bisected:
+def _with_functions(line: Line, bisected: Bisected) -> Bisected:
     traces = []
-    for version in (made.previous, made.found[0]):
+    for version in (bisected.previous, bisected.found[0]):
         folder = line.folder(version) / "trace"
         if (kept := store.find(folder)) is None:
             shutil.rmtree(folder, ignore_errors=True)
@@ -165,13 +165,13 @@ def _with_functions(line: Line, made: Bisected) -> Bisected:
                 images = line.build(version).optee.images
                 file = record.with_optee(line.file, str(images.parent), ())
                 kept = record.record(
-                    file, [made.case], folder, 1, own=line.own, beginning=True
+                    file, [bisected.case], folder, 1, own=line.own, beginning=True
                 ).trace
             except TeemarkError as error:
                 say(f"teemark: no functions: {error.message}")
-                return made
-        traces.append(kept.case(made.case))
+                return bisected
+        traces.append(kept.case(bisected.case))
     if traces[0] is None or traces[1] is None:
-        return made
+        return bisected
     words = in_words(changes(traces[0], traces[1]), FUNCTIONS)
-    return msgspec.structs.replace(made, functions=words)
+    return msgspec.structs.replace(bisected, functions=words)

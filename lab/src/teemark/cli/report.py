@@ -40,9 +40,9 @@ def command(
         put_json({"html": str(index)}) if as_json else click.echo(index)
         return 0
     runs = [reader.read(path) for path in run_paths]
-    made = run_page.make(runs, [store.find(reader.locate(path).parent) for path in run_paths])
+    report = run_page.make(runs, [store.find(reader.locate(path).parent) for path in run_paths])
     folder = out or reader.locate(run_paths[0]).parent
-    html = run_page.write(made, folder)
+    html = run_page.write(report, folder)
     for run in runs:
         warn(run)
     if as_json:

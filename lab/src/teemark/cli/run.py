@@ -304,9 +304,9 @@ def _show(outcome: Outcome, run: RunData, *, as_json: bool) -> None:
     from teemark.report.summary import show
 
     with working("making the report …"):
-        made = run_page.make([run])
-        html = run_page.write(made, outcome.file.parent)
-    subject = made.subjects[0]
+        report = run_page.make([run])
+        html = run_page.write(report, outcome.file.parent)
+    subject = report.subjects[0]
     if as_json:
         common.put_json(_summary(outcome, subject, html))
         return

@@ -89,32 +89,32 @@ def image(
     recipe = config.find(board).config
     if not isinstance(recipe, VirtualConfig) or recipe.system != model:
         raise UsageMistake(f"{board} is no virtual {model}", hint="its file has to say so: system")
-    made = optee.resolve(recipe)
+    tee = optee.resolve(recipe)
     programs = paths.built_programs("aarch64")
     argv = [str(paths.root() / "vboard" / "scripts" / "card"), str(output.absolute()), str(key)]
-    argv += [str(made.flash), str(programs), str(made.kit.ours())]
+    argv += [str(tee.flash), str(programs), str(tee.kit.ours())]
     argv += ["debian"] if non_free_firmware else [str(firmware)] if firmware else []
     with build.alone(paths.systems() / model):
         build.step(["env", f"BUILD={paths.build()}", *argv], "the card can't be made")
     beside = output.with_suffix(".toml")
     if beside.exists():  # Its owner may have changed the address
-        say(f"{beside} stays as it is; the card's TAs are built with ta_kit = {made.kit.folder}")
+        say(f"{beside} stays as it is; the card's TAs are built with ta_kit = {tee.kit.folder}")
     else:
-        write_whole(beside, _board_file(made, key.absolute().with_suffix("")))
+        write_whole(beside, _board_file(tee, key.absolute().with_suffix("")))
     say(f"{output} is for the card; teemark run --board {beside} measures the board")
     if not argv[6:]:
         say("bootcode.bin, start.elf and fixup.dat, without which no Pi starts, aren't on it")
 
 
-def _board_file(made: optee.Optee, identity: Path) -> str:
+def _board_file(tee: optee.Optee, identity: Path) -> str:
     words = {
         "kind": "ssh",
-        "description": f"Raspberry Pi 3 with {made.what}",
+        "description": f"Raspberry Pi 3 with {tee.what}",
         "address": "teemark-pi3",
         "user": "root",
         "identity": str(identity),
         "directory": "/opt/teemark",
-        "ta_kit": str(made.kit.folder),
+        "ta_kit": str(tee.kit.folder),
     }
     lines = [f"{name} = {json.dumps(word)}\n" for name, word in words.items()]
     return "".join(

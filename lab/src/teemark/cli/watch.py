@@ -71,14 +71,14 @@ def command(
         point_latest(directory)
     title = f"{what} on {target.name}"
     places = [*(path.absolute().parent for path in push), paths.built_tas()]
-    made = program_page.sections(
+    sections = program_page.sections(
         ran, listed, exact=target.deterministic, elfs=_ta_files(ran, places)
     )
     write_whole(directory / program_page.TIMELINE, program_page.timeline(ran, listed))
-    page = program_page.write(made, what, target.name, directory)
+    page = program_page.write(sections, what, target.name, directory)
     console = terminal(120)
-    for section in made:
-        console.print(f"\n{title if section is made[0] else section.title}", markup=False)
+    for section in sections:
+        console.print(f"\n{title if section is sections[0] else section.title}", markup=False)
         show(console, section.blocks)
     click.echo(f"report: {page}")
     if ran.status:

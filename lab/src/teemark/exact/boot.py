@@ -147,12 +147,12 @@ def blocks(boot: Boot) -> list[Block]:
         ("TF-A, after OP-TEE", boot.after),
     )
     tables = (("part", parts), ("initcall", sorted(boot.initcalls, key=lambda one: -one[1])))
-    made: list[Block] = [Paragraph((f"{answer}.",))]
+    body: list[Block] = [Paragraph((f"{answer}.",))]
     for heading, rows in tables:
         shown = [(name, fmt.count(cost), fmt.share(cost / whole)) for name, cost in rows]
-        made.append(Table((*left(heading), *right("instructions", "share")), shown))
+        body.append(Table((*left(heading), *right("instructions", "share")), shown))
     waiting = "These are instructions: what devices let a real board wait for is no part of them."
-    return [*made, Bullets(((waiting,),))]
+    return [*body, Bullets(((waiting,),))]
 
 
 def data(boot: Boot) -> dict[str, object]:

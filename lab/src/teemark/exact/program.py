@@ -70,11 +70,11 @@ def awake(watched: WatchedCalls, cases: Mapping[int, CaseTrace]) -> WatchedCalls
     """Returns the calls without the time that the guest slept in traced ones, mostly waiting for
     its disk: that time depends on the load of this machine. `cases` are by window number."""
     slept = {window: case.instructions for window, case in cases.items() if case.slept}
-    made = (
+    awake_calls = (
         call if call.window not in slept else replace(call, end=call.begin + slept[call.window])
         for call in watched.calls
     )
-    return replace(watched, calls=tuple(made))
+    return replace(watched, calls=tuple(awake_calls))
 
 
 def _cases(

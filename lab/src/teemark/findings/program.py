@@ -111,17 +111,17 @@ def _pieces(watched: WatchedCalls, names: Names, cost: Cost) -> Iterator[Finding
 
 
 def _memory(watched: WatchedCalls, _names: Names, _cost: Cost) -> Iterator[Finding]:
-    made = [call for call in watched.calls if call.function in ("register", "allocate")]
+    areas = [call for call in watched.calls if call.function in ("register", "allocate")]
     gone = [call for call in watched.calls if call.function == "release"]
     invoked = sum(call.function == "invoke" for call in watched.calls)
-    if len(made) >= FEW and 2 * len(made) >= invoked:
+    if len(areas) >= FEW and 2 * len(areas) >= invoked:
         yield Finding(
             key="program-memory-per-call",
             topic="choice",
-            claim=f"Shared memory is made {len(made)} times for {fmt.plural(invoked, 'command')}.",
+            claim=f"Shared memory is made {len(areas)} times for {fmt.plural(invoked, 'command')}.",
             remedy="Make it once, as large as the largest call needs, and pass parts of it.",
-            saves=_share(sum(call.ns for call in (*made[1:], *gone[1:])), watched),
-            figures=(Figure("made", len(made)), Figure("commands", invoked)),
+            saves=_share(sum(call.ns for call in (*areas[1:], *gone[1:])), watched),
+            figures=(Figure("made", len(areas)), Figure("commands", invoked)),
         )
 
 

@@ -289,9 +289,9 @@ class _Attempt:
         """Fetches the records after the end, since packets would be measured."""
         board, status = self.board, 0
         ending: BaseException | None = None
-        with board.folder() as made:
-            board.script('cat >"$1"', f"{made}/cases", stdin=cases)
-            places = ("--cases", f"{made}/cases", "--output", f"{made}/records")
+        with board.folder() as folder:
+            board.script('cat >"$1"', f"{folder}/cases", stdin=cases)
+            places = ("--cases", f"{folder}/cases", "--output", f"{folder}/records")
             with board.stream(quietly(*argv, *places, *_QUIET_OPTIONS)) as process:
                 try:
                     for _ in _watched(process.chunks(_TICK_S), silence, self.watcher):
@@ -301,7 +301,7 @@ class _Attempt:
                     ending = problem  # what was measured is still on the board
                 try:
                     script = 'cd "$1" && cat records 2>/dev/null || cat records.partial'
-                    with board.stream(command_lines.script(script, made)) as read:
+                    with board.stream(command_lines.script(script, folder)) as read:
                         self._take(read.lines(timeout=_SENDING_S))
                 except errors.BoardError:
                     if ending is None:

@@ -146,9 +146,9 @@ def _shown(children: Sequence[Child]) -> contextlib.AbstractContextManager[objec
     from rich.text import Text
 
     def table() -> Table:
-        made = Table("board", "state", box=None)
+        states = Table("board", "state", box=None)
         for child in children:
-            made.add_row(Text(child.board), Text(child.state, overflow="ellipsis"))
-        return made
+            states.add_row(Text(child.board), Text(child.state, overflow="ellipsis"))
+        return states
 
     return Live(get_renderable=table, console=Console(stderr=True, emoji=False, highlight=False))

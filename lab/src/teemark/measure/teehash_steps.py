@@ -76,12 +76,12 @@ def records(board: Board, steps: Sequence[HashStep], limit_s: float) -> Iterator
         return
     sizes = sorted({step.bytes for step in steps})
     try:
-        made = board.ask("a folder for files", _MEDIA, _FOLDER, str(sum(sizes)))
+        answer = board.ask("a folder for files", _MEDIA, _FOLDER, str(sum(sizes)))
     except CommandFailed as error:
         for step in steps:
             yield Skip(case=step.key, code="no-room", reason=error.message)
         return
-    medium, parent = made.only()
+    medium, parent = answer.only()
     with board.folder(parent) as folder:
         for size in sizes:
             board.script(_MAKE, str(size), f"{folder}/{size}", timeout=None)

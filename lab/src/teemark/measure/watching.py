@@ -145,10 +145,10 @@ def run(
         pools = (before, memory.now(board, "after")) if before is not None else ()
         # Only the used part of the file is fetched: its end is a hole.
         begun = board.capture(["head", "-c", "24", f"{place}/calls"]).stdout
-        made = int.from_bytes(begun[16:24], "little")
+        calls = int.from_bytes(begun[16:24], "little")
         if len(begun) != 24 or not begun.startswith(MAGIC):
             raise BoardError(f"{board.name}: its record of the calls can't be understood")
-        size = HEAD.itemsize + min(made, ROOM) * records.CALL.itemsize
+        size = HEAD.itemsize + min(calls, ROOM) * records.CALL.itemsize
         board.script(_COLLECT, place, str(size))
         for name, target in _FETCHED.items():
             board.pull(f"{place}/{name}", directory / target, most=FETCHED_MAX)

@@ -78,7 +78,7 @@ def lines(runs: Iterable[RunData]) -> tuple[CaseHistory, ...]:
                 # Without an allowance: a level can't be told from the waiting for a disk.
                 allowed = slack(least, reading)[0] if run.icount and reading.steady else math.nan
                 figures.extend((least, reading.middle, allowed))
-    made = []
+    cases = []
     for key, (places, figures) in by_case.items():
         if len(places) < 2:
             continue
@@ -90,8 +90,8 @@ def lines(runs: Iterable[RunData]) -> tuple[CaseHistory, ...]:
             changes = tuple(sure[place] for place in levels)
         elif not emulated:
             changes = sampled_changes(values, len(by_case))
-        made.append(CaseHistory(key, tuple(places), values, changes, len(sure) < len(values)))
-    return tuple(made)
+        cases.append(CaseHistory(key, tuple(places), values, changes, len(sure) < len(values)))
+    return tuple(cases)
 
 
 def slim(run: RunData, machine: Machine) -> RunData:
@@ -108,7 +108,7 @@ def events(
 ) -> tuple[tuple[int, tuple[Change, ...]], ...]:
     """Returns the index of each run at which levels begin, with the changes of its cases; the last
     run comes first. `whole_of` returns a run with its samples."""
-    made = []
+    rows = []
     for number in sorted({line.runs[at] for line in cases for at in line.changes}, reverse=True):
         run = whole_of(runs[number])
         measured, pairs = readings(run), []
@@ -127,8 +127,8 @@ def events(
             exact = run.icount and difference.work is not None
             pairs.append(replace(difference, verdict=verdict, exact=exact))
         whole = Comparison(runs[number - 1], run, tuple(shifted(pairs)), (), ())
-        made.append((number, changes(whole)))
-    return tuple(made)
+        rows.append((number, changes(whole)))
+    return tuple(rows)
 
 
 def exact_changes(values: Sequence[float], allowed: Sequence[float]) -> tuple[int, ...]:

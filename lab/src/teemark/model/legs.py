@@ -107,8 +107,8 @@ def traced_calls(run: RunData, sampling: Sampling) -> Mapping[str, CaseLegs]:
     for call in run.legs:
         if call.legs and call.ns is not None:
             by_case.setdefault(call.case, []).append((call.ns, call.legs, call.resolution_ns))
-    made = {}
+    legs = {}
     for key, calls in by_case.items():
         ns, ways, steps = zip(*calls, strict=True)
-        made[key] = CaseLegs(key, ns, ways, float(max(steps)), sampling)
-    return made
+        legs[key] = CaseLegs(key, ns, ways, float(max(steps)), sampling)
+    return legs

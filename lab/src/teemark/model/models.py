@@ -217,7 +217,7 @@ def costs_of(
 _CARRIED = work.SHM.work("allocated", work.TEE, "in", 0)  # Its curve gives the cost of a page
 
 
-def _page(form: Form, way: Fit | None, made: Iterable[Cost]) -> Estimate | None:
+def _page(form: Form, way: Fit | None, costs: Iterable[Cost]) -> Estimate | None:
     """Returns the cost of mapping a page into the TEE, if the TA's counter or calls that only carry
     a buffer separate it from the work; else None."""
     if not form.mapped:
@@ -226,7 +226,7 @@ def _page(form: Form, way: Fit | None, made: Iterable[Cost]) -> Estimate | None:
         return way.terms.get("page")
     carried = [
         cost.fit.terms["page"]
-        for cost in made
+        for cost in costs
         if (cost.workload, cost.algorithm) == (_CARRIED.curve, _CARRIED.algorithm)
     ]
     return carried[0] if carried else None
@@ -322,7 +322,7 @@ def build(run: RunData) -> Models:
     sampling = sampling_of(run)
     stats = stats_of(run, sampling)
     counted = counted_cases(cases, sampling)
-    made = Models(
+    models = Models(
         stats=stats,
         costs=costs_of(run, stats, counted),
         repeats=repeat_lines(cases, sampling),
@@ -333,4 +333,4 @@ def build(run: RunData) -> Models:
         sampling=sampling,
         _by_key={case.key: case for case in stats},
     )
-    return replace(made, streams=streamed(made))
+    return replace(models, streams=streamed(models))

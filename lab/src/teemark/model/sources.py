@@ -182,9 +182,9 @@ class Sources:
 def _line(form: Form, sizes: Sequence[int], values: Sequence[Estimate]) -> Fit | None:
     """Fits operations over sizes; too few sizes give a line through the outermost two."""
     base, candidates = form.columns(sizes, [None] * len(sizes))
-    made = fit(sizes, values, base, candidates)
-    if made is not None or len(sizes) > len(base):
-        return made
+    line = fit(sizes, values, base, candidates)
+    if line is not None or len(sizes) > len(base):
+        return line
     few, many = (base["block"][place] for place in (0, -1))
     block = (values[-1] - values[0]).scaled(1 / (many - few))
     ends = tuple(

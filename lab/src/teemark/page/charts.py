@@ -146,17 +146,17 @@ def history(lines: Sequence[CaseHistory], runs: Sequence[str], unit: str, width:
     height = shape.height if single else SMALL_HEIGHT * rows + 60
     wide = (shape.width - LEFT - FONT * 2 - gap * (columns - 1)) / columns
     tall = (height - 74) / rows
-    made: list[str] = []
+    svg: list[str] = []
     for number, line in enumerate(lines):
         row, column = divmod(number, columns)
         left, top = LEFT + column * (wide + gap), 26 + row * tall
         bottom = top + tall - (30 if rows > 1 else 0)
         x = axis((-0.4, len(runs) - 0.6), (left, left + wide))
-        made.append(label(left, top - FONT - 8, unit if single else line.case))
-        made += _course(line, x, (left, left + wide), (bottom, top), small=not single)
+        svg.append(label(left, top - FONT - 8, unit if single else line.case))
+        svg += _course(line, x, (left, left + wide), (bottom, top), small=not single)
         named = runs if number + columns >= len(lines) else ()
-        made += _run_axis(len(runs), named, x, (left, left + wide), bottom)
-    return picture(shape.width, height, made)
+        svg += _run_axis(len(runs), named, x, (left, left + wide), bottom)
+    return picture(shape.width, height, svg)
 
 
 def _course(
@@ -207,26 +207,26 @@ def throughput(series: Sequence[Series], width: int, unit: str = "MiB/s") -> str
     x = axis((xs[0] / 1.25, xs[-1] * 1.1), (LEFT, right), math.log)
     ends = min(min(ys) / 1.4, ticks[0]), max(max(ys) * 1.4, ticks[-1])
     y = axis(ends, (bottom, top), math.log)
-    made = [label(LEFT, 0, unit), *_levels(ticks, y, LEFT, right)]
-    made.append(box(LEFT, bottom, right - LEFT, 1, "var(--muted)"))
+    svg = [label(LEFT, 0, unit), *_levels(ticks, y, LEFT, right)]
+    svg.append(box(LEFT, bottom, right - LEFT, 1, "var(--muted)"))
     for size in legible(xs, [x(length) for length in xs], FONT):
-        made += [box(x(size), bottom, 1, 4, "var(--muted)")]
-        made += [label(x(size), bottom + 5, _size(size), "middle")]
-    made.append(label((LEFT + right) / 2, bottom + 26, "bytes in one call", "middle"))
+        svg += [box(x(size), bottom, 1, 4, "var(--muted)")]
+        svg += [label(x(size), bottom + 5, _size(size), "middle")]
+    svg.append(label((LEFT + right) / 2, bottom + 26, "bytes in one call", "middle"))
     for curve in sorted(series, key=lambda curve: curve.backend.secure):
         places = [(x(size), y(value)) for size, value in curve.points]
         thick, dashes = (2.2, "") if curve.backend.secure else (1.5, "7.5 3.75")
-        made.append(_path(places, curve.ink, thick, dashes))
-        made += [_marker(MARKERS[curve.place % len(MARKERS)], *at, curve.ink) for at in places]
+        svg.append(_path(places, curve.ink, thick, dashes))
+        svg += [_marker(MARKERS[curve.place % len(MARKERS)], *at, curve.ink) for at in places]
         for (at, _), bounds in zip(places, curve.low_high, strict=False):
             if bounds is not None and bounds[1] > bounds[0] * 1.02:
                 # The axis fits the points: an interval that exceeds it is cut off.
                 low, high = (min(max(y(end), top), bottom) for end in bounds)
-                made.append(box(at - 0.6, high, 1.2, low - high, f"var(--{curve.ink})"))
+                svg.append(box(at - 0.6, high, 1.2, low - high, f"var(--{curve.ink})"))
     names = _names(
         series, [(x(curve.points[-1][0]), y(curve.points[-1][1])) for curve in series], shape
     )
-    return picture(shape.width, shape.height, [*made, *names])
+    return picture(shape.width, shape.height, [*svg, *names])
 
 
 def _size(number: float) -> str:

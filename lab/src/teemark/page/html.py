@@ -40,11 +40,11 @@ def render(
     footer: Sequence[Text],
     notices: Sequence[Block] = (),
 ) -> str:
-    made = environment("page")
-    made.tests["block"] = lambda value, name: type(value).__name__ == name
-    made.filters["known_colour"] = is_palette_name
-    made.globals |= {"wide": WIDE, "narrow": NARROW}
-    template = made.get_template("report.html.j2")
+    env = environment("page")
+    env.tests["block"] = lambda value, name: type(value).__name__ == name
+    env.filters["known_colour"] = is_palette_name
+    env.globals |= {"wide": WIDE, "narrow": NARROW}
+    template = env.get_template("report.html.j2")
     return template.render(
         title=title, subtitle=subtitle, notices=notices, sections=sections, footer=footer
     )

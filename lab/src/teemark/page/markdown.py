@@ -66,9 +66,9 @@ def table(value: kind.Table) -> str:
     ]
     rules = ["---" if column.align == "left" else "--:" for column in value.columns]
     lines = [heads, rules, *([cell(part) for part in row] for row in value.rows)]
-    made = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    grid = "\n".join("| " + " | ".join(line) + " |" for line in lines)
     caption = ". ".join(escape(part) for part in (value.caption, value.note) if part)
-    return f"{caption}\n\n{made}" if caption else made
+    return f"{caption}\n\n{grid}" if caption else grid
 
 
 def block(value: kind.Block, level: int) -> str:  # noqa: PLR0911 - one branch a kind

@@ -97,13 +97,13 @@ def _table(console: "Console", table: kind.Table) -> None:
             details = "; ".join(f"{title}: {cell}" for title, cell in pairs if cell)
             paragraph(console, f"  {first}{': ' if details else ''}{details}", indent="    ")
         return
-    made = rich.Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    grid = rich.Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for place, width in zip(places, widths, strict=True):
         align = table.columns[place].align
-        made.add_column(titles[place], justify=align, overflow="fold", width=width)
+        grid.add_column(titles[place], justify=align, overflow="fold", width=width)
     for texts, row in zip(rows, table.rows, strict=True):
-        made.add_row(*(Line(texts[at], STYLES.get(_verdict(row[at]), "")) for at in places))
-    console.print(made)
+        grid.add_row(*(Line(texts[at], STYLES.get(_verdict(row[at]), "")) for at in places))
+    console.print(grid)
     if len(places) < len(titles):
         hidden = ", ".join(titles[at] for at in range(len(titles)) if at not in places)
         paragraph(console, f"A wider terminal also shows {hidden}.", "dim")

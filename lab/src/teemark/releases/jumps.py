@@ -70,13 +70,13 @@ def jumps(
     """Returns the jumps between neighbours: what became dearer first, each by its size. Versions
     without a run are passed over."""
     known = {(each.case, each.first.commit, each.last.commit): each for each in bisected[::-1]}
-    made = [
+    moves = [
         Jump(before, after, pair, known.get((pair.case, before.commit, after.commit)))
         for before, after in pairwise(whole(points))
         for pair in counted(before.readings, after.readings)
         if pair.moved and abs(pair.change) >= threshold
     ]
-    return sorted(made, key=lambda jump: (jump.pair.verdict != "worse", -jump.size))
+    return sorted(moves, key=lambda jump: (jump.pair.verdict != "worse", -jump.size))
 
 
 def cases(points: Sequence[Kept]) -> list[str]:

@@ -132,9 +132,9 @@ class Line:
             point = msgspec.structs.replace(point, reason=_why(error))
             say(f"teemark: {version.name}: {point.reason}")
         self._write(folder, point)
-        made = read(folder)
-        assert made is not None
-        return made
+        result = read(folder)
+        assert result is not None
+        return result
 
     def build(self, version: Version) -> VirtualBoard:
         """Returns a board, not yet booted, with a build of the version."""
@@ -225,19 +225,19 @@ def _of_file(file: Path) -> list[Kept]:
         versions = msgspec.json.decode(file.read_bytes(), type=_File).versions
     except (OSError, msgspec.DecodeError) as error:
         raise DataError(f"{file}: no output of `releases --json`: {error}") from None
-    made = []
+    results = []
     for each in versions:
         whole = (replace(r, work=Work.of(r.case) if r.world else None) for r in each.readings)
-        made.append(Kept(file, each, {reading.key: reading for reading in whole}))
-    return made
+        results.append(Kept(file, each, {reading.key: reading for reading in whole}))
+    return results
 
 
 def as_data(kept: Kept) -> dict[str, Any]:
     """Returns a result with its readings for a file from which `releases` reads it again. What a
     case does is left out: its key says it."""
     slim = [replace(reading, work=None) for reading in kept.readings.values()]
-    made: dict[str, Any] = msgspec.to_builtins(kept.point)
-    return made | {"readings": msgspec.to_builtins(slim)}
+    data: dict[str, Any] = msgspec.to_builtins(kept.point)
+    return data | {"readings": msgspec.to_builtins(slim)}
 
 
 def _order(kept: Kept) -> tuple[str, int, tuple[int, ...]]:

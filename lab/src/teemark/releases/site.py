@@ -55,7 +55,7 @@ class Site:
         environment.filters |= {"figure": table.figure, "address": address, "change": _change}
         environment.filters["commit"] = table.commit
 
-        def made(name: str, title: str = "", lead: str = "", **more: Any) -> str:
+        def page(name: str, title: str = "", lead: str = "", **more: Any) -> str:
             template = environment.get_template(f"{name}.j2")
             return template.render(page=name, title=title, lead=lead, **more)
 
@@ -64,17 +64,17 @@ class Site:
         yield "data.json", json_text(table.data(self.points, self.jumps, self.bisections))
         newest = sorted(self.jumps, key=lambda jump: -self.names.index(jump.after.name))
         updated = max(kept.point.version.date for kept in self.points)
-        yield "jumps.xml", made("jumps.xml", updated=updated, jumps=newest)
+        yield "jumps.xml", page("jumps.xml", updated=updated, jumps=newest)
         lead = table.answer(self.points, self.jumps)
         limit, notes = fmt.percent(self.threshold), table.notes(self.points)
         title = "What calls into OP-TEE cost, by version"
-        yield "index.html", made("index.html", title, lead, threshold=limit, notes=notes)
+        yield "index.html", page("index.html", title, lead, threshold=limit, notes=notes)
         title = "Two versions of OP-TEE"
         lead = "Pick two versions: each call, by the judge of `teemark compare`."
-        yield "compare.html", made("compare.html", title, lead, data=self._pairs())
+        yield "compare.html", page("compare.html", title, lead, data=self._pairs())
         lead = f"Instructions of a call in {fmt.plural(len(self.names), 'version')} of OP-TEE."
         for case in self.costs:
-            yield address(case), made("case.html", case, lead, rows=self._rows(case), up="../")
+            yield address(case), page("case.html", case, lead, rows=self._rows(case), up="../")
 
     def write(self, folder: Path) -> None:
         """Writes the site into a folder: an empty one, or one that has such a site, which it
@@ -113,24 +113,24 @@ class Site:
             f"{'L' if place else 'M'}{step * at:.4g} {y(value):.4g}H{step * (at + 1):.4g}"
             for place, (at, value) in enumerate(values)
         )
-        made = [f'<path d="{path}"/>']
+        svg = [f'<path d="{path}"/>']
         for jump in self.of(case):
             x, told = step * self.names.index(jump.after.name), escape(self._words(jump))
             at = f'cx="{x:.4g}" cy="{y(jump.pair.second.value):.4g}"'
-            made.append(
+            svg.append(
                 f'<circle class="{jump.pair.verdict}" {at} r="4"><title>{told}</title></circle>'
             )
             if top:
                 side = "end" if x > width * 0.7 else "start"
                 above = y(jump.pair.second.value) - FONT - 8
-                made.append(label(x, above, self.mark(jump), side, "ink"))
+                svg.append(label(x, above, self.mark(jump), side, "ink"))
         if not top:
             spoken = "; ".join(map(self._words, self.of(case))) or "no jump"
-            return picture(width, height, made, spoken)
+            return picture(width, height, svg, spoken)
         every = max(1, math.ceil(FONT * 4 * len(self.names) / width))
         for place in range(len(self.names) - 1, -1, -every):
-            made.append(label(step * (place + 0.5), height + 6, self.names[place], "middle"))
-        return picture(width, height + 30, made)
+            svg.append(label(step * (place + 0.5), height + 6, self.names[place], "middle"))
+        return picture(width, height + 30, svg)
 
     def _words(self, jump: Jump) -> str:
         commit = table.commit(jump.bisected)

@@ -144,7 +144,9 @@ def blocks(points: Sequence[Kept], found: Sequence[Jump], *, everything: bool) -
     return [*shown, Bullets(tuple((line,) for line in notes(points)))]
 
 
-def data(points: Sequence[Kept], found: Sequence[Jump], made: Sequence[Bisected]) -> dict[str, Any]:
+def data(
+    points: Sequence[Kept], found: Sequence[Jump], bisections: Sequence[Bisected]
+) -> dict[str, Any]:
     """Returns everything for machines."""
     versions = [
         as_data(kept) | {"instructions": {case: kept.cost(case) for case in cases(points)}}
@@ -161,5 +163,5 @@ def data(points: Sequence[Kept], found: Sequence[Jump], made: Sequence[Bisected]
         "unit": "instructions a call",
         "versions": versions,
         "jumps": jumps,
-        "bisections": msgspec.to_builtins(list(made)),
+        "bisections": msgspec.to_builtins(list(bisections)),
     }

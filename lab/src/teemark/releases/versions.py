@@ -58,8 +58,8 @@ class Repository:
         listed = git(self.folder, "tag", "--sort=version:refname", "--contains", ends[0].commit,
                      "--merged", ends[1].commit)  # fmt: skip
         names = [tag for tag in (listed or "").split() if _RELEASE.fullmatch(tag)]
-        made = [self.version(name, name) for name in names]
-        return self._with_ends(made, *ends)
+        versions = [self.version(name, name) for name in names]
+        return self._with_ends(versions, *ends)
 
     def packaged(self, package: str) -> Version:
         """Returns Debian's binary package, with the date of the release that it was made of."""
@@ -73,11 +73,11 @@ class Repository:
         commits = self.between(*ends)[step - 1 :: step]
         return self._with_ends([self.version(commit) for commit in commits], *ends)
 
-    def _with_ends(self, made: list[Version], first: Version, last: Version) -> list[Version]:
-        commits = {version.commit for version in made}
+    def _with_ends(self, versions: list[Version], first: Version, last: Version) -> list[Version]:
+        commits = {version.commit for version in versions}
         if first.commit not in commits:
-            made = [first, *made]
-        return made if last.commit in commits | {first.commit} else [*made, last]
+            versions = [first, *versions]
+        return versions if last.commit in commits | {first.commit} else [*versions, last]
 
     def between(self, first: Version, last: Version) -> list[str]:
         """Returns the commits after `first` up to `last`, the oldest first; of a merge only the

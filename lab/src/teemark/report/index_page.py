@@ -53,13 +53,13 @@ def figures(
 ) -> dict[str, Figures]:
     """Returns each run's figures by its folder: those that are kept, as long as the run's file is
     the same, else read from the run and kept. A run that can't be read has none."""
-    kept, made = _kept(folder), dict[str, Figures]()
+    kept, by_run = _kept(folder), dict[str, Figures]()
     for number, entry in enumerate(entries, 1):
         if entry.wrong:
             continue
         stamp = (folder / entry.folder / RUN_FILE).stat().st_mtime_ns
         if (known := kept.get(entry.folder)) is not None and known.stamp == stamp:
-            made[entry.folder] = known
+            by_run[entry.folder] = known
             continue
         tell(f"reading run {number} of {len(entries)} …")
         try:
@@ -72,11 +72,11 @@ def figures(
             if reading.repeat == 1
         }
         asked = (run.header.plan_title if run.header is not None else None) or heading.ASKED
-        made[entry.folder] = Figures(stamp, run.unit, asked, values)
-    if made != kept:
+        by_run[entry.folder] = Figures(stamp, run.unit, asked, values)
+    if by_run != kept:
         with contextlib.suppress(DataError):  # a folder that may only be read
-            write_whole(folder / KEPT, encode(kept | made))
-    return made
+            write_whole(folder / KEPT, encode(kept | by_run))
+    return by_run
 
 
 def _kept(folder: Path) -> dict[str, Figures]:

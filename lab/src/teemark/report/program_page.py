@@ -341,12 +341,12 @@ def timeline(ran: Ran, names: Names) -> str:
 
 
 def write(
-    made: Sequence[page.Section], what: str, board: str, directory: Path, subtitle: str = ""
+    parts: Sequence[page.Section], what: str, board: str, directory: Path, subtitle: str = ""
 ) -> Path:
     """Writes report.html and report.md on `what`, a program or message; returns the HTML's path."""
     title = f"What {what} spends in the TEE of {board}, {day(datetime.now(UTC).isoformat())}"
     foot = footer(title, again=command(board), source="calls.bin")
-    write_whole(directory / "report.md", markdown.render(title, subtitle, made, foot))
+    write_whole(directory / "report.md", markdown.render(title, subtitle, parts, foot))
     page = directory / "report.html"
-    write_whole(page, html.render(title, subtitle, made, foot))
+    write_whole(page, html.render(title, subtitle, parts, foot))
     return page

@@ -284,8 +284,8 @@ class RunData:
 
     def who(self, work: Work) -> records.Backend:
         """Returns the backend of a case; commands of the user's own TA are computed by that TA."""
-        made = self.backend(work.backend)
-        return msgspec.structs.replace(made, title="your TA") if work.row is CALL else made
+        backend = self.backend(work.backend)
+        return msgspec.structs.replace(backend, title="your TA") if work.row is CALL else backend
 
     def words(self, key: str) -> str:
         """Returns a case's name in words, such as `SHA-256 of 4 KiB by the TEE API`."""

@@ -34,16 +34,16 @@ def _of(subject: Subject) -> list[Block]:
         reference = _reference()
     except ConfigError as error:
         return [Paragraph((f"The published figures can't be shown: {error.message}.",))]
-    lookup, made = Lookup(subject), list[Block]()
+    lookup, body = Lookup(subject), list[Block]()
     findings: dict[str, list[Finding]] = {}
     for finding in (*audit_published(reference, plan), *mistaken(reference, plan)):
         findings.setdefault(finding.place.table if finding.place else "", []).append(finding)
     for table in declared.load(plan):
-        made += blocks(table, lookup, reference, findings.pop(table.table, []))
+        body += blocks(table, lookup, reference, findings.pop(table.table, []))
     left = [finding for elsewhere in findings.values() for finding in elsewhere]
     if left:
-        made += [Heading("Elsewhere in the document"), Bullets(tuple(map(said, left)))]
-    return made
+        body += [Heading("Elsewhere in the document"), Bullets(tuple(map(said, left)))]
+    return body
 
 
 seed_tables = RunSection("published", "The published tables, measured again", _of, _INTRO)

@@ -92,7 +92,7 @@ def _judged(subject: Subject) -> list[tuple[Conclusion, tuple[Outcome, list[_Che
         conclusions = declared.conclusions(plan)
     except ConfigError:
         return []  # no checkout: the tables' section says so
-    made, lookup = [], Lookup(subject)
+    judgements, lookup = [], Lookup(subject)
     for conclusion in conclusions:
         checked = [_checked(check, lookup) for check in conclusion.checks]
         outcomes = {each.outcome for each in checked}
@@ -101,8 +101,8 @@ def _judged(subject: Subject) -> list[tuple[Conclusion, tuple[Outcome, list[_Che
             outcome = "no" if "no" in outcomes else "yes"
         if conclusion.readings and len(outcomes) > 1:
             outcome = "undecided"
-        made.append((conclusion, (outcome, checked)))
-    return made
+        judgements.append((conclusion, (outcome, checked)))
+    return judgements
 
 
 def mistaken(reference: Reference, document: str) -> Iterator[Finding]:

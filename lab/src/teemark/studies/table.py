@@ -112,8 +112,8 @@ class _Cells:
         for by_line in (by_column, by_row):
             if all(len(line_units) < 2 for line_units in by_line.values()):
                 self.apart = True
-                made = {name: "".join(line_units) for name, line_units in by_line.items()}
-                return (made, {}) if by_line is by_column else ({}, made)
+                heads = {name: "".join(line_units) for name, line_units in by_line.items()}
+                return (heads, {}) if by_line is by_column else ({}, heads)
         self.apart = False
         return {}, {}
 

@@ -139,14 +139,14 @@ def read(file: Path) -> WatchedCalls:
     if len(data) < HEAD.itemsize or not data.startswith(MAGIC + b"\0"):
         raise DataError(f"{file}: no record of a program's calls")
     head: Any = np.frombuffer(data, HEAD, 1)[0]
-    made, room = int(head["calls"]), int(head["room"])
-    if HEAD.itemsize + min(made, room) * CALL.itemsize > len(data):
+    total, room = int(head["calls"]), int(head["room"])
+    if HEAD.itemsize + min(total, room) * CALL.itemsize > len(data):
         raise DataError(f"{file}: its end is missing")
-    rows = np.frombuffer(data, CALL, min(made, room), HEAD.itemsize)
+    rows = np.frombuffer(data, CALL, min(total, room), HEAD.itemsize)
     if (rows["function"] >= len(FUNCTIONS)).any() or (rows["end"] > _LATEST).any():
         raise DataError(f"{file}: has calls of no kind that is known")
     calls = _calls(rows[rows["end"] > 0])
-    return WatchedCalls(calls, made - len(calls), int(head["processes"]), int(head["own"]))
+    return WatchedCalls(calls, total - len(calls), int(head["processes"]), int(head["own"]))
 
 
 def _calls(rows: Any) -> tuple[TeeCall, ...]:

@@ -158,12 +158,12 @@ def _functions(elf: ELFFile) -> list[Symbol]:
         if symbol["st_shndx"] not in code or not symbol.name or symbol.name.startswith("$"):
             continue
         name = harmless_line(symbol.name)
-        made = Symbol(int(symbol["st_value"]), int(symbol["st_size"]), name)
+        entry = Symbol(int(symbol["st_value"]), int(symbol["st_size"]), name)
         kind = symbol["st_info"]["type"]
         if kind == "STT_FUNC":
-            functions.append(made)
+            functions.append(entry)
         elif kind == "STT_NOTYPE" and not symbol.name.startswith((".L", "__")):
-            labels.append(Symbol(made.address, 0, made.name))
+            labels.append(Symbol(entry.address, 0, entry.name))
     inside = SymbolTable(functions)
 
     return functions + [label for label in labels if inside.find(label.address) is None]

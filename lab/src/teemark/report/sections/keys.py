@@ -26,9 +26,9 @@ def _of(subject: Subject) -> list[Block]:
             kind = {"crt": ", with CRT", "plain": ", without CRT"}.get(stats.work.parameters, "")
             name = f"{stats.work.workload}: {subject.run.title(stats.algorithm)}{kind}"
             rows.setdefault(name, {})[stats.backend] = stats
-    made = [stats for stats in subject.models.stats if stats.work.row is KEYGEN]
+    pairs = [stats for stats in subject.models.stats if stats.work.row is KEYGEN]
     blocks: list[Block] = [_table(subject, rows)] if rows else []
-    return [*blocks, *_drawn(subject, made), _distributions(subject, made)] if made else blocks
+    return [*blocks, *_drawn(subject, pairs), _distributions(subject, pairs)] if pairs else blocks
 
 
 def _table(subject: Subject, rows: dict[str, dict[str, CaseStats]]) -> Table:
@@ -63,11 +63,11 @@ def _table(subject: Subject, rows: dict[str, dict[str, CaseStats]]) -> Table:
     return Table((*columns, *right("TEE over OpenSSL")), cells, caption, note, stacked=True)
 
 
-def _drawn(subject: Subject, made: Sequence[CaseStats]) -> list[Block]:
+def _drawn(subject: Subject, pairs: Sequence[CaseStats]) -> list[Block]:
     """Draws a row for each case and a dot for each key pair, relative to the case's median. A case
     whose key pairs lie within ONE_DOT has no row; without rows there is no chart."""
     run, rows, fills = subject.run, list[DotRow](), dict[str, str]()
-    for stats in made:
+    for stats in pairs:
         shares = [each.ns / each.loops / stats.time.median for each in run.cases[stats.key].samples]
         if max(shares) > ONE_DOT * min(shares) > 0:
             fill, who = charts.colour(run.place(stats.backend)), run.backend(stats.backend).title
@@ -83,10 +83,10 @@ def _drawn(subject: Subject, made: Sequence[CaseStats]) -> list[Block]:
     return [Chart("New key pairs, beside the median", (caption, *remark(subject)), draw)]
 
 
-def _distributions(subject: Subject, made: Sequence[CaseStats]) -> Table:
+def _distributions(subject: Subject, pairs: Sequence[CaseStats]) -> Table:
     run = subject.run
     rows = []
-    for stats in made:
+    for stats in pairs:
         time, interval = stats.time, stats.estimate.interval
         shown = fmt.instructions if time.estimate.counted else fmt.duration
         rows.append(
