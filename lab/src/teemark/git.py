@@ -13,9 +13,9 @@ def command(folder: Path) -> tuple[str, ...]:
     the repository's own configuration names. A user's own filters, such as git-lfs, stay on."""
     harmless = ("core.fsmonitor=false", "core.hooksPath=/dev/null", "core.untrackedCache=false")
     argv = ["git", "-C", str(folder), *(word for value in harmless for word in ("-c", value))]
-    asked = ("config", "--show-scope", "--name-only", "-z", "--get-regexp", r"^filter\..*\.")
+    query = ("config", "--show-scope", "--name-only", "-z", "--get-regexp", r"^filter\..*\.")
     try:
-        done = subprocess.run([*argv, *asked], capture_output=True, text=True, check=False)
+        done = subprocess.run([*argv, *query], capture_output=True, text=True, check=False)
     except OSError:  # whoever runs git next says so
         return tuple(argv)
     words = done.stdout.split("\0")

@@ -79,7 +79,7 @@ def cut() -> RunData:
 def test_exports_carry_what_was_not_measured(cut: RunData) -> None:
     assert cut.incomplete is not None
     short = {case.case: case for case in cut.missing}
-    (never,) = (case for case in short.values() if case.asked is None)
+    (never,) = (case for case in short.values() if case.total is None)
     none = {case.case for case in short.values() if case.samples == 0}
     assert never.case in none < set(short)
     rows = {row["case"]: row["not_measured"] for row in table(cut) if row["not_measured"]}
@@ -95,7 +95,7 @@ def test_exports_carry_what_was_not_measured(cut: RunData) -> None:
         workload, _, rest = key.partition("/")
         error = by_name[f"teemark.{workload}.{rest}"]
         assert error is not None, key
-        got = "" if case.asked is None else f"{case.samples} of {case.asked} samples"
+        got = "" if case.total is None else f"{case.samples} of {case.total} samples"
         assert got in (error.get("message") or "")
     assert suite.get("errors") == str(len(short) + 1)
 

@@ -177,7 +177,7 @@ def test_what_was_measured_once_is_not_measured_again(
     folders.add(mine.folder(chosen[0]))
     others = [
         replace(line, options=("CFG_CC_OPT_LEVEL=2",)),
-        replace(line, asked=select_cases(line.asked, ["invoke/*"])),
+        replace(line, plan=select_cases(line.plan, ["invoke/*"])),
     ]
     folders |= {one.folder(chosen[0]) for one in (line, *others)}
     assert len(folders) == 5

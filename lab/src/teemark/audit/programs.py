@@ -138,7 +138,7 @@ class _Log:
     kept: Figures = field(default_factory=dict)
     name: str = ""
     title: str = ""  # The program whose line was the last
-    asked: Fields = field(default_factory=dict)
+    request: Fields = field(default_factory=dict)
     counts: dict[tuple[str, str], Figures | None] = field(default_factory=dict)
     """The figures of openssl's algorithm and block; None if they come twice."""
     sizes: list[str] = field(default_factory=list)
@@ -185,22 +185,22 @@ class _Log:
 
     def counted(self, fields: Fields, figures: Figures) -> None:
         """Takes what was counted for one algorithm and block, for people or for machines."""
-        if "asked" not in fields and self.asked.get("name") == fields["name"]:
-            fields = {**self.asked, **fields}
+        if "asked" not in fields and self.request.get("name") == fields["name"]:
+            fields = {**self.request, **fields}
         if self.shown:
             self.counts, self.shown = {}, False
-        asked, time = float(fields.get("asked", 0)), figures["time"]
-        wrong = f"{fields['name']}: {asked:g} s were asked for and {time.text} counted: CPU time, "
+        limit, time = float(fields.get("asked", 0)), figures["time"]
+        wrong = f"{fields['name']}: {limit:g} s were asked for and {time.text} counted: CPU time, "
         wrong += "not elapsed time. The process waited meanwhile, for a device or for others; by "
         wrong += "the clock the rate is lower. Use -elapsed."
-        waited = 0 < time.span.mid < WAITED * asked
+        waited = 0 < time.span.mid < WAITED * limit
         self.test(Tested("cpu-time", time, not waited, wrong, "caution"))
         if "size" in fields:
             key = (_key(fields["name"]), fields["size"])
             self.counts[key] = None if key in self.counts else figures
 
     def asks(self, fields: Fields, _: Figures) -> None:
-        self.asked = fields
+        self.request = fields
 
     def blocks(self, fields: Fields, _: Figures) -> None:
         self.sizes = re.findall(r"\d+", fields.get("sizes", "") + fields.get("more", ""))

@@ -102,8 +102,8 @@ class FarmPlace:
                 hint="teemark is tested with labgrid 26",
             ) from None
 
-    def endpoint(self, asked: Endpoint) -> Endpoint:
-        """Returns the ssh destination: the place's address, and its user and port where `asked` has
+    def endpoint(self, base: Endpoint) -> Endpoint:
+        """Returns the ssh destination: the place's address, and its user and port where `base` has
         none. Raises BoardError unless the place has exactly one NetworkService."""
         if len(self.services) != 1:
             number = f"has {len(self.services)} NetworkServices, not one"
@@ -113,11 +113,11 @@ class FarmPlace:
         (service,) = self.services
         jump = self._jump(service.extra, service.address, service.username)
         return replace(
-            asked,
+            base,
             address=service.address,
-            user=asked.user or service.username,
-            port=asked.port or service.port,
-            options=(*asked.options, *([f"ProxyJump={jump}"] if jump else ())),
+            user=base.user or service.username,
+            port=base.port or service.port,
+            options=(*base.options, *([f"ProxyJump={jump}"] if jump else ())),
         )
 
     def console(self) -> Console | None:

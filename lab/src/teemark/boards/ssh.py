@@ -98,7 +98,7 @@ class Ssh:
             return False
         argv = ["ssh", "-S", str(self._socket()), *self.endpoint.arguments(), "-O", "check"]
         try:
-            asked = subprocess.run(
+            check = subprocess.run(
                 [*argv, "--", self.endpoint.address],
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
@@ -107,7 +107,7 @@ class Ssh:
             )
         except subprocess.TimeoutExpired:
             return False
-        return asked.returncode == 0
+        return check.returncode == 0
 
     def lost_error(self) -> ConnectionLost:
         self.lost = True

@@ -107,11 +107,11 @@ class Carrier(Shell):
     def pull(self, source: str, local: Path, *, most: int | None = None) -> None:
         """Copies a file from the board; it is checked and renamed as `push` does. Raises BoardError
         if the board sends more than `most` bytes."""
-        asked = self.script(_LOOK, BoardPath(source), check=False)
-        if asked.status != 0:
-            raise transfer_error(self.name, source, asked.complaint)
+        answer = self.script(_LOOK, BoardPath(source), check=False)
+        if answer.status != 0:
+            raise transfer_error(self.name, source, answer.complaint)
         form = {"folder": "", "mode": "[0-7]{0,4}"}
-        what, mode = answers.parse(self.name, source, asked.text, form).only()
+        what, mode = answers.parse(self.name, source, answer.text, form).only()
         if what == "folder":
             raise UsageMistake(
                 f"{self.name}: {source} is a folder",

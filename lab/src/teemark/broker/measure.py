@@ -107,15 +107,15 @@ def measure(mosquitto: Mosquitto, say: Callable[[str], None], clients: int = REA
     """Measures every way and case, and returns the values; `say` gets a line for each case. Each
     number in MANY up to `clients` adds a case in the TEE: a message to that many readers."""
     enrol(mosquitto, max(READERS, clients))
-    measured, asked = Values(), [case.key for case in load_plan("broker").cases]
+    measured, keys = Values(), [case.key for case in load_plan("broker").cases]
     for way in WAYS:
         mosquitto.start(way.options, ["persistence false"], tz=way.tz)
         many = [f"broker/cpu-{n}/tee/64" for n in MANY if way.name == "tee" and clients >= n]
-        for key in (*asked, *many):
+        for key in (*keys, *many):
             if of := numbers(key, way):
                 for name, values in bench(mosquitto, way, of[0], MESSAGES, *of[1:], 0).items():
                     case = key.replace("cpu", name)
-                    if key in many or case in asked:
+                    if key in many or case in keys:
                         measured[case] = values
                         say(f"{case} {statistics.median(values):,.0f}")
         mosquitto.stop()

@@ -37,11 +37,11 @@ def record(file: BoardFile, key: str, out: Path) -> Trace:
     """Returns the trace of a case's message, such as broker/cpu-1/tee/64, and writes it to `out`.
     The message is sent on a fresh boot, after three others."""
     ways = ((way, counts) for way in measure.WAYS if (counts := measure.numbers(key, way)))
-    asked = next(ways, None)
-    if asked is None:
+    message = next(ways, None)
+    if message is None:
         hint = "such as broker/cpu-1/tee/64: `teemark plan show broker` prints them"
         raise UsageMistake(f"{key} is no message of the plan broker", hint=hint)
-    way, (readers, size, qos) = asked
+    way, (readers, size, qos) = message
     with recording(file) as (board, folder):
         with ready_board(board):
             mosquitto = Mosquitto(board)

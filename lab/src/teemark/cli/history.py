@@ -53,18 +53,18 @@ def command(
     folder = folder or LATEST.parent
     if not folder.is_dir():
         raise UsageMistake(f"{folder} is no folder", hint="name the one that has the runs' folders")
-    asked = [
+    entries = [
         run
         for run in listing.entries(folder)
         if not run.board or (board or run.board, plan or run.plan) == (run.board, run.plan)
     ]
-    asked = asked[-last:] if last else asked
+    entries = entries[-last:] if last else entries
     if listed:
-        return _list(asked)
+        return _list(entries)
     runs = list[RunData]()
     try:
         with working("reading the runs …") as tell:
-            lines = history.lines(_each(folder, asked, runs, tell))
+            lines = history.lines(_each(folder, entries, runs, tell))
     except ModuleNotFoundError as error:
         raise MissingOutput(
             f"{error.name} isn't installed, which finds changes of sampled times",
@@ -96,9 +96,9 @@ def command(
     return 0
 
 
-def _list(asked: Sequence[Entry]) -> int:
+def _list(entries: Sequence[Entry]) -> int:
     lines = []
-    for run in asked:
+    for run in entries:
         commit = run.commit.short if run.commit is not None else fmt.NONE
         labels = " ".join(f"{key}={value}" for key, value in run.labels.items())
         row = (run.started, run.board, run.plan, commit, labels or fmt.NONE, run.folder)
@@ -108,19 +108,19 @@ def _list(asked: Sequence[Entry]) -> int:
 
 
 def _each(
-    folder: Path, asked: Sequence[Entry], runs: list[RunData], tell: Callable[[str], None]
+    folder: Path, entries: Sequence[Entry], runs: list[RunData], tell: Callable[[str], None]
 ) -> Iterator[RunData]:
     """Yields the complete runs in the order of time, and appends to `runs` what is shown of each.
     Raises UsageMistake unless all are of one board and plan."""
-    kinds = sorted({(listed.board, listed.plan) for listed in asked if not listed.wrong})
+    kinds = sorted({(listed.board, listed.plan) for listed in entries if not listed.wrong})
     if len(kinds) > 1:
         plans = ", ".join(f"{of_plan} on {name}" for name, of_plan in kinds[:6])
         raise UsageMistake(
             f"{folder} has runs of several boards or plans: {plans}",
             hint=f"choose by --board and --plan; `teemark report {folder}` has them all",
         )
-    for number, listed in enumerate(asked, 1):
-        tell(f"reading run {number} of {len(asked)} …")
+    for number, listed in enumerate(entries, 1):
+        tell(f"reading run {number} of {len(entries)} …")
         try:
             if listed.wrong:
                 raise DataError(listed.wrong)

@@ -128,10 +128,10 @@ def _default(*, measured: bool) -> Path:
 def _bisect(
     line: Line, case: str, measured: Sequence[Kept], limit: float, ends: tuple[Version, Version]
 ) -> None:
-    if case not in line.asked.keys:
+    if case not in line.plan.keys:
         raise UsageMistake(
-            f"{line.asked.name} has no case {case}",
-            hint=f"`teemark plan show {line.asked.name}` lists its cases",
+            f"{line.plan.name} has no case {case}",
+            hint=f"`teemark plan show {line.plan.name}` lists its cases",
         )
     found = [jump for jump in jumps.jumps(measured, limit) if jump.pair.case == case]
     if not found:

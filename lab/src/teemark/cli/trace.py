@@ -37,7 +37,7 @@ _RENDER = {"folded": store.folded, "json": store.render}
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Arguments:
     """The arguments of the command line: what to record, and what of it to show."""
 
     cases: tuple[str, ...] = argument("[CASE]... [-- PROGRAM [ARG]...]", nargs=-1)
@@ -91,7 +91,7 @@ class _Asked:
         return record.with_optee(file, self.optee, self.options, self.patches)
 
 
-@subcommand("trace", fields_of=_Asked, cls=common.WithProgram)
+@subcommand("trace", fields_of=_Arguments, cls=common.WithProgram)
 def command(**words: Any) -> int:
     """Record every instruction of one call of each CASE, from the program through kernel, TF-A and
     OP-TEE into the TA and back, and say where they went.
@@ -106,35 +106,35 @@ def command(**words: Any) -> int:
 
     Exit status: 0 fine; 1 if a case failed or can't be traced.
     """
-    asked = _Asked(**words)
-    source, against = asked.source, asked.against
+    args = _Arguments(**words)
+    source, against = args.source, args.against
     program = click.get_current_context().meta["program"]
-    if asked.booting:
-        if program or asked.cases or asked.plan or asked.ta_path or source or against:
+    if args.booting:
+        if program or args.cases or args.plan or args.ta_path or source or against:
             raise UsageMistake("a boot is traced by itself: name the board and its OP-TEE alone")
-        if asked.output not in (None, "json"):
-            raise UsageMistake(f"--format {asked.output}: a boot has text and json")
-        return _boot(asked)
+        if args.output not in (None, "json"):
+            raise UsageMistake(f"--format {args.output}: a boot has text and json")
+        return _boot(args)
     if program:
-        if asked.cases or asked.plan or asked.ta_path or source or against:
+        if args.cases or args.plan or args.ta_path or source or against:
             raise UsageMistake(
                 "a program is traced by itself: not with a CASE, --plan, --ta, --read or --against"
             )
-        return _program(asked, program)
+        return _program(args, program)
     before = store.read(against) if against is not None else None
     reported = _latest()
     if source is not None:
-        if asked.plan is not None:
+        if args.plan is not None:
             raise UsageMistake("--read shows a trace that is there: leave --plan out")
-        trace, status = _only(store.read(source), asked.cases), 0
+        trace, status = _only(store.read(source), args.cases), 0
         folder = source if source.is_dir() else source.parent
         _report(folder, before)
     else:
-        trace, folder, status = _record(asked, before)
-    if asked.output is not None:
-        click.echo(_RENDER[asked.output](trace), nl=False)
+        trace, folder, status = _record(args, before)
+    if args.output is not None:
+        click.echo(_RENDER[args.output](trace), nl=False)
         return status
-    _show(trace, before, asked.function)
+    _show(trace, before, args.function)
     if before is not None and against is not None:
         _say_what_else_differs(against, before, folder, trace)
     elif (folder / reader.RUN_FILE).is_file():
@@ -188,34 +188,34 @@ def _say_what_else_differs(against: Path, before: Trace, folder: Path, trace: Tr
         click.echo(f"Not only the code may differ: {'; '.join(machines)}.")
 
 
-def _boot(asked: _Asked) -> int:
-    measured = boot.measure(asked.board_file())
-    if asked.output == "json":
+def _boot(args: _Arguments) -> int:
+    measured = boot.measure(args.board_file())
+    if args.output == "json":
         common.put_json(boot.data(measured))
     else:
         show(terminal(120), boot.blocks(measured))
     return 0
 
 
-def _program(asked: _Asked, argv: tuple[str, ...]) -> int:
-    file = asked.board_file()
-    directory = directory_for(asked.out, file.name, "program")
-    program = Program(argv, tuple(path.absolute() for path in asked.push))
-    traced = programs.record(file, program, directory, asked.names, asked.every)
-    if asked.out is None:
+def _program(args: _Arguments, argv: tuple[str, ...]) -> int:
+    file = args.board_file()
+    directory = directory_for(args.out, file.name, "program")
+    program = Program(argv, tuple(path.absolute() for path in args.push))
+    traced = programs.record(file, program, directory, args.names, args.every)
+    if args.out is None:
         point_latest(directory)
     programs.say_unread(traced)
     sections = program_page.sections(traced.ran, traced.names, exact=True)
     sections += program_page.traced(traced.trace, tuple(programs.subtests(traced.ran)))
     page = program_page.write(sections, " ".join(argv), file.name, directory, traced.trace.optee)
-    if asked.output is not None:
-        click.echo(_RENDER[asked.output](traced.trace), nl=False)
+    if args.output is not None:
+        click.echo(_RENDER[args.output](traced.trace), nl=False)
     else:
         console = terminal(120)
         for section in sections:
             if section.key in ("answer", "calls", "advice", "subtests"):
                 show(console, section.blocks)
-        _show(traced.trace, None, asked.function)
+        _show(traced.trace, None, args.function)
         click.echo(f"report: {page}")
     status = traced.ran.status
     if status:
@@ -243,37 +243,37 @@ def _report(directory: Path, against: Trace | None) -> None:
         run_page.write(report, directory)
 
 
-def _message(asked: _Asked, trace: Trace, directory: Path) -> None:
+def _message(args: _Arguments, trace: Trace, directory: Path) -> None:
     sections = [Section("parts", "Who takes what", (message.parts(trace.cases[0]),))]
-    if asked.output is None:
+    if args.output is None:
         show(terminal(120), sections[0].blocks)
     sections += program_page.traced(trace, ())
-    program_page.write(sections, trace.cases[0].case, asked.board, directory, trace.optee)
+    program_page.write(sections, trace.cases[0].case, args.board, directory, trace.optee)
 
 
-def _record(asked: _Asked, against: Trace | None) -> tuple[Trace, Path, int]:
-    keys = list(asked.cases)
+def _record(args: _Arguments, against: Trace | None) -> tuple[Trace, Path, int]:
+    keys = list(args.cases)
     own = record.Own()
-    if asked.plan is not None or asked.ta_path is not None:
-        own = record.Own(*common.load(asked.ta_path, asked.plan))
-        if not keys or (asked.plan is not None and own.plan.ta is None):
+    if args.plan is not None or args.ta_path is not None:
+        own = record.Own(*common.load(args.ta_path, args.plan))
+        if not keys or (args.plan is not None and own.plan.ta is None):
             keys += own.plan.keys
     if not keys:
         raise UsageMistake(
             "no case to trace", hint="name one, such as invoke/none/tee/none, or a --plan"
         )
-    file = asked.board_file()
-    directory = directory_for(asked.out, file.name, "trace")
+    file = args.board_file()
+    directory = directory_for(args.out, file.name, "trace")
     if keys[0].startswith("broker/"):
         if len(keys) > 1:
             raise UsageMistake("a message of the broker is traced by itself: name one case")
         trace = message.record(file, keys[0], directory)
-        _message(asked, trace, directory)
+        _message(args, trace, directory)
         return trace, directory, 0
     try:
-        traced = record.record(file, keys, directory, asked.samples, own, beginning=asked.beginning)
+        traced = record.record(file, keys, directory, args.samples, own, beginning=args.beginning)
     finally:
-        if asked.out is None and any(directory.iterdir()):
+        if args.out is None and any(directory.iterdir()):
             point_latest(directory)
         _report(directory, against)
     for kind, troubles in (("can't run here", traced.run.skips), ("failed", traced.run.fails)):

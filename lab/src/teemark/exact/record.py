@@ -69,17 +69,17 @@ def plan_of(keys: Sequence[str], samples: int, known: Plan = _NO_PLAN) -> Plan:
             steps[step.key] = step
             continue
         try:
-            asked = CaseLine(Work.of(key))
+            line = CaseLine(Work.of(key))
         except ValueError as error:
             raise UsageMistake(
                 str(error),
                 hint=f"such as {EMPTY_CALL}; `teemark plan show NAME` prints the cases of a plan",
             ) from None
-        if key not in calls and asked.work.row is CALL:
+        if key not in calls and line.work.row is CALL:
             hint = "name the TA's folder by --ta, or its bench.toml by --plan"
             hint += f"; there are: {', '.join(calls)}" if calls else ""
             raise UsageMistake(f"{key}: no plan says what that calls", hint=hint)
-        cases.append(replace(calls.get(key, asked), samples=samples, min_us=0))
+        cases.append(replace(calls.get(key, line), samples=samples, min_us=0))
     summary = "One call of each case, instruction by instruction."
     traced = keys[0] if len(keys) == 1 else f"{len(keys)} calls"
     title = f"Where the instructions of {traced} go"
@@ -206,8 +206,8 @@ def kept(file: BoardFile, keys: Sequence[str], directory: Path) -> TracedRun | N
         run, trace = reader.read(directory), store.read(directory)
         made_by = (run.header.teemark, run.header.firmware) if run.header is not None else ()
         same = made_by == (full_version(), VirtualBoard(file).firmware)
-        asked = {_as_recorded(key) for key in keys} <= {case.case for case in trace.cases}
-        if same and asked and run.incomplete is None:
+        has_all = {_as_recorded(key) for key in keys} <= {case.case for case in trace.cases}
+        if same and has_all and run.incomplete is None:
             return TracedRun(run, trace)
     if directory.exists() and any(directory.iterdir()):
         aside = (directory.with_name(f"{directory.name}-{n}{ASIDE}") for n in itertools.count(1))

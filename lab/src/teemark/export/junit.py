@@ -48,7 +48,7 @@ def render(run: RunData) -> str:
             counts["skipped"] += 1
             ET.SubElement(_test(suite, skip.case), "skipped", message=_text(skip.reason))
     for case in short.values():
-        got = "" if case.asked is None else f"{case.samples} of {case.asked} samples; "
+        got = "" if case.total is None else f"{case.samples} of {case.total} samples; "
         message = f"not measured as asked: {got}the run is incomplete: {run.incomplete}"
         ET.SubElement(_test(suite, case.case), "error", message=_text(message))
     refused = run.tee_refused[0].reason if run.tee_refused else None

@@ -185,14 +185,14 @@ def ta_size(ground: Ground) -> Finding:
 
 
 def _query(ground: Ground, clock: str) -> Estimate | None:
-    asked = sorted(
+    points = sorted(
         (case.work.count or 0, case.estimate)
         for case in ground.models.stats
         if (case.work.row, case.algorithm) == (TIME, clock) and case.work.count is not None
     )
-    if len(asked) < 2:
+    if len(points) < 2:
         return None
-    (few, low), *_, (many, high) = asked
+    (few, low), *_, (many, high) = points
     return (high - low).scaled(1 / (many - few))
 
 

@@ -91,7 +91,7 @@ def best(question: Question, subject: str, choices: BySize) -> tuple[Choice, ...
 
 
 def _measured(ground: Ground) -> Iterator[Choice]:
-    asked: dict[tuple[Question, str], dict[str, dict[int, Estimate]]] = {}
+    table: dict[tuple[Question, str], dict[str, dict[int, Estimate]]] = {}
     for stats in ground.models.stats:
         name, questions = stats.backend, list[tuple[Question, str]]()
         if stats.work.row is SHM and stats.algorithm in KINDS and stats.bytes is not None:
@@ -101,9 +101,9 @@ def _measured(ground: Ground) -> Iterator[Choice]:
             if ground.run.backend(name).secure:
                 questions.append(("backend-in-tee", stats.algorithm))
         for key in questions:
-            asked.setdefault(key, {}).setdefault(name, {})[stats.bytes or 0] = stats.estimate
+            table.setdefault(key, {}).setdefault(name, {})[stats.bytes or 0] = stats.estimate
     order = ("memory", "backend", "backend-in-tee")
-    for (question, subject), costs in sorted(asked.items(), key=lambda row: order.index(row[0][0])):
+    for (question, subject), costs in sorted(table.items(), key=lambda row: order.index(row[0][0])):
         yield from best(question, subject, costs)
 
 

@@ -70,8 +70,8 @@ def lacking(run: RunData) -> str:
 
 
 def _of(number: int, run: RunData) -> str:
-    asked = len(run.header.asked or ()) or run.header.cases if run.header is not None else 0
-    return f"{number} of {fmt.plural(asked, 'case')}" if asked else fmt.plural(number, "case")
+    total = len(run.header.asked or ()) or run.header.cases if run.header is not None else 0
+    return f"{number} of {fmt.plural(total, 'case')}" if total else fmt.plural(number, "case")
 
 
 def sentence(text: str) -> str:

@@ -27,8 +27,8 @@ class Subject(Ground):
 
     def found(self, *topics: Topic) -> tuple[Finding, ...]:
         """Returns the findings on these topics, found and undecided ones."""
-        asked = (finding for finding in self.findings if finding.topic in topics and finding.claim)
-        return tuple(finding for finding in asked if finding.status in ("found", "undecided"))
+        claims = (finding for finding in self.findings if finding.topic in topics and finding.claim)
+        return tuple(finding for finding in claims if finding.status in ("found", "undecided"))
 
     @property
     def doubts(self) -> tuple[Finding, ...]:

@@ -178,8 +178,8 @@ def _begin(writer: RunWriter, begun: records.Run, before: Path | None) -> int:
         return 0
     old = read(before)
     if (head := old.header) is not None:  # What made the run is the command that began it
-        labels, asked = head.labels | begun.labels, head.asked or begun.asked
-        about = {"asked": asked, "cases": len(asked or ()), "labels": labels}
+        labels, keys = head.labels | begun.labels, head.asked or begun.asked
+        about = {"asked": keys, "cases": len(keys or ()), "labels": labels}
         begun = msgspec.structs.replace(begun, command=head.command, **about)
     writer.record(begun)
     with locate(before).open("rb") as lines:

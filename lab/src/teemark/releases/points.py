@@ -90,7 +90,7 @@ class Line:
 
     file: BoardFile
     repository: Repository
-    asked: Plan
+    plan: Plan
     place: Path
     """The folder of the results."""
     own: Own = field(default_factory=Own)
@@ -99,7 +99,7 @@ class Line:
     def folder(self, version: Version) -> Path:
         """Returns the folder of a version's result. Its name has the digest of all that decides
         the figures: sources, options, compiler, board, plan, and our programs and TAs."""
-        lines = case_lines(self.asked.cases), *(step.key for step in self.asked.teehash)
+        lines = case_lines(self.plan.cases), *(step.key for step in self.plan.teehash)
         words = (version.tree, *sorted(self.options), compiler(), str(self.file.config), *lines)
         digest = hashlib.sha256("\0".join((*words, _programs(self.own.ta))).encode()).hexdigest()
         return self.place / f"{re.sub(r'[^A-Za-z0-9_.-]', '-', version.name)}-{digest[:12]}"
@@ -117,7 +117,7 @@ class Line:
         point = Point(
             version=version,
             release=release,
-            plan=self.asked.name,
+            plan=self.plan.name,
             board=self.file.name,
             compiler=compiler(),
             options=self.options,
@@ -148,14 +148,14 @@ class Line:
         return board
 
     def _run(self, board: VirtualBoard, version: Version, folder: Path) -> None:
-        guest = own_ta.build_for(self.own.ta, self.asked.ta, board)
+        guest = own_ta.build_for(self.own.ta, self.plan.ta, board)
         with (
             own_ta.ready_board(board, guest),
-            working(f"{self.asked.name} on OP-TEE {version.name} …"),
+            working(f"{self.plan.name} on OP-TEE {version.name} …"),
         ):
             outcome = runner.measure(
                 board,
-                self.asked,
+                self.plan,
                 folder,
                 runner.RunListener(),
                 commit=Commit(hash=version.commit) if version.commit else None,

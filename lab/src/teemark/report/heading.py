@@ -32,11 +32,11 @@ def days(runs: Sequence[RunData]) -> str:
 def title(runs: Sequence[RunData], where: Sequence[str]) -> str:
     """Returns what the runs' plans ask, the boards' names `where`, and the days."""
     plans = [run.header.plan_title if run.header is not None else None for run in runs]
-    asked = fmt.listed(list(dict.fromkeys(plan or ASKED for plan in plans))) or ASKED
+    question = fmt.listed(list(dict.fromkeys(plan or ASKED for plan in plans))) or ASKED
     boards = fmt.listed(list(dict.fromkeys(where)))
     if runs and all(run.without_tee for run in runs):
-        asked, boards = "What crypto costs", f"{boards}, without a TEE"
-    return ", ".join(filter(None, (f"{asked} on {boards}", days(runs))))
+        question, boards = "What crypto costs", f"{boards}, without a TEE"
+    return ", ".join(filter(None, (f"{question} on {boards}", days(runs))))
 
 
 def footer(

@@ -71,8 +71,8 @@ def figures(
             for reading in readings(run).values()
             if reading.repeat == 1
         }
-        asked = (run.header.plan_title if run.header is not None else None) or heading.ASKED
-        by_run[entry.folder] = Figures(stamp, run.unit, asked, values)
+        question = (run.header.plan_title if run.header is not None else None) or heading.ASKED
+        by_run[entry.folder] = Figures(stamp, run.unit, question, values)
     if by_run != kept:
         with contextlib.suppress(DataError):  # a folder that may only be read
             write_whole(folder / KEPT, encode(kept | by_run))

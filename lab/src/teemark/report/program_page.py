@@ -92,10 +92,10 @@ def _answer(
     failed = [call for call in watched.calls if call.result and call.result != SHORT_BUFFER]
     if failed:
         notes.append(f"{fmt.plural(len(failed), 'call')} failed: see below.")
-    asked = sum(call.result == SHORT_BUFFER for call in watched.calls)
-    if asked:
+    size_queries = sum(call.result == SHORT_BUFFER for call in watched.calls)
+    if size_queries:
         only = "only asked for a size (TEE_ERROR_SHORT_BUFFER), which is no failure"
-        notes.append(f"{fmt.plural(asked, 'call')} {only}.")
+        notes.append(f"{fmt.plural(size_queries, 'call')} {only}.")
     nameless = sorted({call.ta for call in watched.calls if call.ta} - set(names.tas))
     if nameless:
         notes.append(f"Without names (--names gives them): {', '.join(nameless)}.")

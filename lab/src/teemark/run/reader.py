@@ -107,7 +107,7 @@ class Missing:
 
     case: str
     samples: int
-    asked: int | None  # Samples asked for; None if not yet known
+    total: int | None  # Samples asked for; None if not yet known
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,9 +171,9 @@ class RunData:
         starts = self.header.starts if self.header is not None else 1
         missing = []
         for key, measured in self.cases.items():
-            asked = measured.record.samples * len(measured.record.repeat) * starts
-            if key not in recorded and len(measured.samples) < asked:
-                missing.append(Missing(key, len(measured.samples), asked))
+            total = measured.record.samples * len(measured.record.repeat) * starts
+            if key not in recorded and len(measured.samples) < total:
+                missing.append(Missing(key, len(measured.samples), total))
         asked_for = (self.header.asked if self.header is not None else None) or ()
         seen = self.cases.keys() | recorded
         unknown = [key for key in asked_for if not any(stands_for(key, case) for case in seen)]
@@ -311,12 +311,12 @@ class RunData:
         return list(names).index(backend) if backend in names else len(names)
 
 
-def stands_for(asked: str, key: str) -> bool:
-    """Returns true if the key `asked` stands for the case `key`; `afalg:*` stands for every driver
-    that the board found."""
-    if asked == key or f":{ANY_DRIVER}/" not in asked:
-        return asked == key
-    wanted, measured = Work.of(asked), Work.of(key)
+def stands_for(pattern: str, key: str) -> bool:
+    """Returns true if the key `pattern` stands for the case `key`; `afalg:*` stands for every
+    driver that the board found."""
+    if pattern == key or f":{ANY_DRIVER}/" not in pattern:
+        return pattern == key
+    wanted, measured = Work.of(pattern), Work.of(key)
     return (
         wanted.driver == ANY_DRIVER
         and bool(measured.driver)
@@ -523,7 +523,7 @@ class _Collector:
             )
         counted = self._starts[self._resumed :]
         ends = [start.end for start in counted if start.end is not None]
-        asked = self.run.starts if self.run is not None else len(starts)
+        total = self.run.starts if self.run is not None else len(starts)
         return RunData(
             file=self.file,
             machine=machine,
@@ -545,7 +545,7 @@ class _Collector:
             fails=self._by_case(records.Fail),
             teehash=self._all(records.Teehash),
             end=_together(ends) if len(ends) == len(counted) else None,
-            incomplete=_incomplete(cut, ends, len(counted), asked),
+            incomplete=_incomplete(cut, ends, len(counted), total),
         )
 
 
@@ -569,7 +569,7 @@ _SIGNALS = {
 
 
 def _incomplete(
-    cut: str | None, ends: Sequence[records.End], starts: int, asked: int
+    cut: str | None, ends: Sequence[records.End], starts: int, total: int
 ) -> str | None:
     why = cut
     bad = next((end for end in ends if not end.complete), None)
@@ -577,11 +577,11 @@ def _incomplete(
         why = bad.message or _SIGNALS.get(bad.reason, bad.reason)
     if why is None and len(ends) < starts:
         why = "cut off: there is no end record, so teemark itself was killed, or still runs"
-    if asked == 1:
+    if total == 1:
         return why
     if why is not None:
-        return f"{why} (in start {starts} of {asked})"
-    return f"{starts} of {asked} starts were measured" if starts < asked else None
+        return f"{why} (in start {starts} of {total})"
+    return f"{starts} of {total} starts were measured" if starts < total else None
 
 
 def parse(lines: Iterable[bytes], *, file: str) -> RunData:
