@@ -23,7 +23,7 @@ from teemark.cli.gate import command
 from teemark.exact import baseline as baselines
 from teemark.exact import gate
 from teemark.exact.baseline import OTHERS, Baseline, function_changes, held_against, listed
-from teemark.exact.record import Own
+from teemark.exact.record import TaCalls
 from teemark.model.compare import BOOTS, KERNEL_LIMIT, LIMIT, Limit, compare
 from teemark.plan.file import Plan, load_plan
 from teemark.run.reader import RunData
@@ -143,11 +143,11 @@ class Boards:
         monkeypatch.setattr(gate, "made_by", lambda _file: BY)
         monkeypatch.setattr(gate, "traced", self.trace)
 
-    def boot(self, file: BoardFile, own: Own, folder: Path) -> RunData:
+    def boot(self, file: BoardFile, own: TaCalls, folder: Path) -> RunData:
         self.plans.append(own.plan)
         return self.runs.pop(0)
 
-    def trace(self, file: BoardFile, own: Own, keys: list[str]) -> dict[str, list[CaseTrace]]:
+    def trace(self, file: BoardFile, own: TaCalls, keys: list[str]) -> dict[str, list[CaseTrace]]:
         self.traced += [keys] if keys else []
         functions = Function("S-EL0", "TA", "compress"), Function("S-EL1", "core", "entry")
         nodes = Node(-1, 0, 9500, 1), Node(0, 1, 1000, 1)

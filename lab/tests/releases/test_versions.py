@@ -20,7 +20,7 @@ from teemark.boards import config
 from teemark.boards.own_ta import OwnTa
 from teemark.cli.main import run
 from teemark.exact import record
-from teemark.exact.record import Own
+from teemark.exact.record import TaCalls
 from teemark.model.compare import readings
 from teemark.plan.file import load_plan, select_cases
 from teemark.releases import jumps, points, versions
@@ -171,7 +171,7 @@ def test_what_was_measured_once_is_not_measured_again(
     source = tmp_path / "my_ta" / "ta.c"
     source.parent.mkdir()
     source.write_text("int a;")
-    mine = replace(line, own=Own(OwnTa("my_ta", source.parent)))
+    mine = replace(line, calls=TaCalls(OwnTa("my_ta", source.parent)))
     folders = {mine.folder(chosen[0])}
     source.write_text("int b;")
     folders.add(mine.folder(chosen[0]))

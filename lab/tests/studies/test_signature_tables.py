@@ -200,7 +200,7 @@ def test_a_build_of_optee_takes_what_the_table_says(row: int, tmp_path: Path) ->
     assert not unlike(said, measured), measured
     if row:
         return
-    own = next(case.own for case in traced.trace.cases if case.case == BUILT[0])
+    own = next(case.own_costs for case in traced.trace.cases if case.case == BUILT[0])
     assert own["S-EL1", "memset"] == pytest.approx(memset_of_a_signature(), rel=WITHIN)
 
 

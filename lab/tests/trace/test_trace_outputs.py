@@ -280,11 +280,11 @@ def test_what_if_takes_a_ta_of_ones_own(
     asked = []
 
     def recorded(
-        file: config.BoardFile, cases: tuple[str, ...], place: Path, own: record.Own
+        file: config.BoardFile, cases: tuple[str, ...], place: Path, calls: record.TaCalls
     ) -> record.TracedRun:
         assert isinstance(file.config, config.VirtualConfig)
-        assert own.ta is not None
-        asked.append((file.config.options, cases, own.ta.name, own.plan.ta))
+        assert calls.ta is not None
+        asked.append((file.config.options, cases, calls.ta.name, calls.plan.ta))
         run = reader.parse(Synthetic(algorithms=("sha256",)).lines(), file="x")
         return record.TracedRun(run, trace(case(60 - 30 * len(asked), key)))
 
@@ -404,7 +404,7 @@ def test_the_catalogue_prices_each_option_and_leaves_out_what_a_version_lacks(
     traced: list[tuple[str, ...]] = []
 
     def recorded(
-        file: config.BoardFile, cases: tuple[str, ...], place: Path, own: record.Own
+        file: config.BoardFile, cases: tuple[str, ...], place: Path, calls: record.TaCalls
     ) -> record.TracedRun:
         assert isinstance(file.config, config.VirtualConfig)
         traced.append(cases)

@@ -145,10 +145,10 @@ def related(
         if value:
             with suppress(ZeroDivisionError):
                 shown, its = figures[target], _value(value, figures)
-                own = f"{number(its.mid / UNITS[shown.unit][1])} {shown.unit}"
-                own = own if shown.dimension in ("size", "rate") else amount(its, shown.dimension)
+                due = f"{number(its.mid / UNITS[shown.unit][1])} {shown.unit}"
+                due = due if shown.dimension in ("size", "rate") else amount(its, shown.dimension)
                 wrong = f"{shown.name}: {shown.text} is printed, but {_words(value, figures)} = "
-                yield Tested(rule, shown, fits(its, shown.span, slack or 1e-9), f"{wrong}{own}.")
+                yield Tested(rule, shown, fits(its, shown.span, slack or 1e-9), f"{wrong}{due}.")
         for low, high in pairwise(formula.split(" <= ")):
             yield _in_order(rule, low, high, figures, slack)
 

@@ -199,9 +199,10 @@ def default_board(suited: str | None = None) -> str:
     """
     file = paths.user_config() / "config.toml"
     if not file.exists():
-        own = find(suited).config if suited else None
+        recipe = find(suited).config if suited else None
         built = (
-            isinstance(own, VirtualConfig) and (paths.systems() / own.system / "ready").is_file()
+            isinstance(recipe, VirtualConfig)
+            and (paths.systems() / recipe.system / "ready").is_file()
         )
         return suited if suited and built else Settings().board
     settings: Settings = parse_toml(read_text(file), Settings, str(file))
@@ -214,8 +215,8 @@ def default_board(suited: str | None = None) -> str:
 
 def _place(word: str) -> BoardFile:
     name, files = re.sub(r"[^\w.-]", "-", word.removeprefix(LABGRID)), _files()
-    own = read(files[name]).config if name in files else None
-    config = own if isinstance(own, SshConfig) else SshConfig(address=word)
+    base = read(files[name]).config if name in files else None
+    config = base if isinstance(base, SshConfig) else SshConfig(address=word)
     return BoardFile(name, Path(word), msgspec.structs.replace(config, address=word))
 
 

@@ -189,17 +189,17 @@ def _kit(out: Path) -> Path:
     return narrow if narrow.is_dir() and not wide.is_dir() else wide
 
 
-def _build(own: Path | None, options: Sequence[str], patches: Sequence[Path]) -> Optee:
-    """Builds the user's source tree `own`, or Debian's sources if `own` is None, unless the same
+def _build(source: Path | None, options: Sequence[str], patches: Sequence[Path]) -> Optee:
+    """Builds the user's source tree `source`, or Debian's sources if it is None, unless the same
     contents, patches and options were built before. The user's tree, and any tree with patches, is
     copied first and built in the copy."""
     builds, words = paths.optee_builds(), sorted(set(options))
-    tree, version_file = own or builds / "src" / "tree", builds / "src" / "version"
-    if own is None and not version_file.is_file():
+    tree, version_file = source or builds / "src" / "tree", builds / "src" / "version"
+    if source is None and not version_file.is_file():
         _script("optee-source")
-    version = version_file.read_text().strip() if own is None else optee_tree.version(own)
+    version = version_file.read_text().strip() if source is None else optee_tree.version(source)
     out = builds / f"{version}-{_short(version, *words)}"
-    if copied := own is not None or bool(patches):
+    if copied := source is not None or bool(patches):
         out = builds / f"tree-{optee_tree.digest(tree, patches, words)[:16]}"
     if not (out / "ready").is_file():
         # Always in one place: a compiler cache finds a file again by its name.
@@ -215,9 +215,9 @@ def _build(own: Path | None, options: Sequence[str], patches: Sequence[Path]) ->
             shutil.rmtree(copy.parent, ignore_errors=True)
         (out / "ready").write_text(" ".join(words) + "\n")
     (out / "ready").touch()  # `teemark releases --prune` keeps those used last
-    what = f"OP-TEE {version} {'from source' if own is None else f'of {own}'}"
+    what = f"OP-TEE {version} {'from source' if source is None else f'of {source}'}"
     changes = [*(patch.name for patch in patches), *([" ".join(words)] if words else [])]
-    return _packed(what + "".join(f" with {change}" for change in changes), out, out, own)
+    return _packed(what + "".join(f" with {change}" for change in changes), out, out, source)
 
 
 def _packed(what: str, out: Path, place: Path, source: Path | None = None) -> Optee:

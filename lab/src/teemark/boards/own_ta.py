@@ -40,8 +40,8 @@ def find(path: Path) -> OwnTa:
     """Returns the TA at a path; raises UsageMistake if there is none."""
     if not path.exists():
         raise UsageMistake(f"{path} doesn't exist", hint=f"`teemark new-ta {path}` makes one")
-    own = path.absolute()
-    folder = own if path.is_dir() else own.parent
+    place = path.absolute()
+    folder = place if path.is_dir() else place.parent
     name = folder.parent.name if folder.name == "ta" else folder.name
     if path.is_dir():
         for source in (folder / "ta", folder):
@@ -55,7 +55,7 @@ def find(path: Path) -> OwnTa:
         raise UsageMistake(
             f"{path} is no Trusted Application", hint="name its folder, or the signed UUID.ta"
         )
-    return OwnTa(name, own)
+    return OwnTa(name, place)
 
 
 def build_for(ta: OwnTa | None, uuid: str | None, board: Board) -> Built | None:

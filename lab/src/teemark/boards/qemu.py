@@ -35,14 +35,14 @@ class Images:
     def __init__(
         self, directory: Path, firmware: Path | None = None, system: Path | None = None
     ) -> None:
-        def own(name: str) -> Path:
+        def file(name: str) -> Path:
             place = (system or directory) / name
             return place if place.is_file() else directory / name
 
         self.directory, self.system = directory, system or directory
         self.flash = firmware or directory / "flash.bin"
         self.environment = directory / "uboot-env.img"  # tells U-Boot where to load the kernel
-        self.kernel, self.initrd, self.root = own("Image"), own("initrd.img"), own("root.img")
+        self.kernel, self.initrd, self.root = file("Image"), file("initrd.img"), file("root.img")
         self.data = directory / "data.img"
         self.identity = directory / "ssh" / "id_ed25519"
         self.known_hosts = directory / "ssh" / "known_hosts"

@@ -348,8 +348,8 @@ class Shell:
     ) -> int:
         """Runs a command to its end with this process's own streams, and returns its exit status.
         Ctrl-C is passed on to the command."""
-        own = {"stdin": stdin, "stdout": None if terminal else subprocess.PIPE, "stderr": None}
-        with self.stream(argv, terminal=terminal, marked=False, **own) as process:
+        streams = {"stdin": stdin, "stdout": None if terminal else subprocess.PIPE, "stderr": None}
+        with self.stream(argv, terminal=terminal, marked=False, **streams) as process:
             status = process.wait() if terminal else process.pass_output(1)
         if shutdown.signalled() not in (0, signal.SIGINT):
             return 128 + shutdown.signalled()  # whatever the command made of the signal

@@ -99,8 +99,8 @@ class VirtualBoard(Board):
 
     def __enter__(self) -> Self:
         self.images.check()
-        own = system(self.recipe.system)
-        self.images = Images(self.images.directory, self.optee.flash, own)
+        folder = system(self.recipe.system)
+        self.images = Images(self.images.directory, self.optee.flash, folder)
         instances.sweep()
         kept = None if self.plugin else instances.running_kept(self.name)
         if kept is None:

@@ -17,7 +17,7 @@ from teemark.exact import baseline as baselines
 from teemark.exact import gate, record
 from teemark.exact.baseline import Baseline, figures_of
 from teemark.exact.gate import Gated
-from teemark.exact.record import Own
+from teemark.exact.record import TaCalls
 from teemark.model.changes import changes
 from teemark.model.compare import Limit
 from teemark.page.blocks import Block, Bullets, Heading, Paragraph, Table, left, right
@@ -88,16 +88,16 @@ def command(
     file = record.with_optee(config.find(where), optee, (), patches)
     if name == OF_TA and ta_path is None:
         raise UsageMistake(f"{place} is of a Trusted Application", hint="name its folder by --ta")
-    own = Own(*common.load(ta_path, None if name == OF_TA else name))
+    calls = TaCalls(*common.load(ta_path, None if name == OF_TA else name))
     if update:
         traces = "" if no_functions else ", and a traced boot of all cases"
-        say(f"two boots of {fmt.plural(len(own.plan.keys), 'case')}{traces}; ends with {place}")
-        baseline = replace(gate.make(file, own, functions=not no_functions), plan=name)
+        say(f"two boots of {fmt.plural(len(calls.plan.keys), 'case')}{traces}; ends with {place}")
+        baseline = replace(gate.make(file, calls, functions=not no_functions), plan=name)
         write_whole(place, baselines.render(baseline))
         click.echo(f"{place}: {len(baseline.figures)} cases. Read the difference, and commit it.")
         return 0
     assert before is not None
-    gated = gate.run(file, own, before, limit)
+    gated = gate.run(file, calls, before, limit)
     blocks = partial(_blocks, gated, before, place, limit)
     common.put_blocks(form, output, blocks, partial(_json, gated, limit))
     if gated.found is None:

@@ -62,12 +62,12 @@ def command(
             program = Program(argv, tuple(path.absolute() for path in push))
             measured, ran = memory.of_program(file, program, Path(folder))
         return max(_show(measured, as_json=as_json), int(ran.status != 0))
-    own = record.Own()
+    calls = record.TaCalls()
     if plan is not None or ta_path is not None:
-        own = record.Own(*common.load(ta_path, plan))
+        calls = record.TaCalls(*common.load(ta_path, plan))
     # A key of the plan stands for the plan's case, which says what to call.
-    named = record.plan_of(cases, 1, known=own.plan).cases[1:] if cases else own.plan.cases
-    uuids = fit or ((own.plan.ta,) if own.plan.ta is not None and not least else ())
+    named = record.plan_of(cases, 1, known=calls.plan).cases[1:] if cases else calls.plan.cases
+    uuids = fit or ((calls.plan.ta,) if calls.plan.ta is not None and not least else ())
     if not named and not uuids:
         raise UsageMistake(
             "nothing to look at",
@@ -76,7 +76,7 @@ def command(
     for text in uuids:
         if not re.fullmatch(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", text):
             raise UsageMistake(f"--fit {text} is no UUID", hint=f"such as {memory.PKCS11}")
-    return _show(memory.measure(file, named, uuids, own, least=least), as_json=as_json)
+    return _show(memory.measure(file, named, uuids, calls, least=least), as_json=as_json)
 
 
 def _show(measured: Measured, *, as_json: bool) -> int:

@@ -16,7 +16,7 @@ from teemark.boards.optee import versions as versions_here
 from teemark.cli import common
 from teemark.cli.common import option, several, subcommand
 from teemark.exact import record
-from teemark.exact.record import Own
+from teemark.exact.record import TaCalls
 from teemark.plan import check as plan_check
 from teemark.releases import jumps, points, table, versions
 from teemark.releases.jumps import Bisected
@@ -89,10 +89,10 @@ def command(
     if place.is_file() and git is not None:
         raise UsageMistake(f"{place} is a file, which is only shown", hint="name a folder")
     if git is not None:
-        own = Own(*common.load(ta_path, plan or (None if ta_path else "releases")))
-        plan_check.check(own.plan)
+        calls = TaCalls(*common.load(ta_path, plan or (None if ta_path else "releases")))
+        plan_check.check(calls.plan)
         file = record.with_optee(config.find(board), None, ())
-        line = Line(file, Repository(git), own.plan, place, own, options)
+        line = Line(file, Repository(git), calls.plan, place, calls, options)
         ends = line.repository.version(first), line.repository.version(last)
         if step is not None:
             chosen = line.repository.every(first, last, step)
@@ -165,7 +165,7 @@ def _with_functions(line: Line, bisected: Bisected) -> Bisected:
                 images = line.build(version).optee.images
                 file = record.with_optee(line.file, str(images.parent), ())
                 kept = record.record(
-                    file, [bisected.case], folder, 1, own=line.own, beginning=True
+                    file, [bisected.case], folder, 1, calls=line.calls, beginning=True
                 ).trace
             except TeemarkError as error:
                 say(f"teemark: no functions: {error.message}")

@@ -55,5 +55,5 @@ def command(
 
 def _runs_in(folder: Path) -> list[listing.Entry]:
     """Returns the runs in a folder of runs; [] for a run's own folder, or a file."""
-    own = (folder / RUN_FILE, folder / PARTIAL_FILE)
-    return listing.entries(folder) if folder.is_dir() and not any(p.exists() for p in own) else []
+    files = (folder / RUN_FILE, folder / PARTIAL_FILE)
+    return listing.entries(folder) if folder.is_dir() and not any(p.exists() for p in files) else []

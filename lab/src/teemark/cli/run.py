@@ -189,7 +189,7 @@ def _ta_memory(board: str, ta: OwnTa | None, plan: Plan) -> records.StackAndHeap
     from teemark.exact import memory, record  # takes half a second
 
     try:
-        return memory.of_ta(config.find(board), record.Own(ta, plan))
+        return memory.of_ta(config.find(board), record.TaCalls(ta, plan))
     except TeemarkError as error:
         say(f"teemark: the TA's stack and heap aren't known: {error.message}")
         return None

@@ -253,11 +253,11 @@ def _message(args: _Arguments, trace: Trace, directory: Path) -> None:
 
 def _record(args: _Arguments, against: Trace | None) -> tuple[Trace, Path, int]:
     keys = list(args.cases)
-    own = record.Own()
+    ta_calls = record.TaCalls()
     if args.plan is not None or args.ta_path is not None:
-        own = record.Own(*common.load(args.ta_path, args.plan))
-        if not keys or (args.plan is not None and own.plan.ta is None):
-            keys += own.plan.keys
+        ta_calls = record.TaCalls(*common.load(args.ta_path, args.plan))
+        if not keys or (args.plan is not None and ta_calls.plan.ta is None):
+            keys += ta_calls.plan.keys
     if not keys:
         raise UsageMistake(
             "no case to trace", hint="name one, such as invoke/none/tee/none, or a --plan"
@@ -271,7 +271,9 @@ def _record(args: _Arguments, against: Trace | None) -> tuple[Trace, Path, int]:
         _message(args, trace, directory)
         return trace, directory, 0
     try:
-        traced = record.record(file, keys, directory, args.samples, own, beginning=args.beginning)
+        traced = record.record(
+            file, keys, directory, args.samples, ta_calls, beginning=args.beginning
+        )
     finally:
         if args.out is None and any(directory.iterdir()):
             point_latest(directory)

@@ -64,9 +64,9 @@ def command(
         words = (*mine, *(word for word in added if word not in by_name))
         applied = [by_name[word] for word in added if word in by_name]
         files.append(record.with_optee(file, optee or "source", words, applied))
-    own = record.Own(*common.load(ta_path, None)) if ta_path is not None else record.Own()
+    calls = record.TaCalls(*(common.load(ta_path, None) if ta_path is not None else ()))
     # A wrong case is reported before anything is built.
-    record.plan_of(cases, record.SAMPLES, known=own.plan)
+    record.plan_of(cases, record.SAMPLES, known=calls.plan)
     folder = _folder(out, file.name, own_ta=ta_path is not None)
     say(record.ahead(len(files), len(cases), file))
     built: list[Variant] = []
@@ -75,7 +75,7 @@ def command(
         place = folder / (re.sub(r"[^A-Za-z0-9_.-]+", "-", "-".join(added))[:200] or "as-it-is")
         try:
             done = None if ta_path is not None else record.kept(variant, cases, place)
-            traced = done or record.record(variant, cases, place, own=own)
+            traced = done or record.record(variant, cases, place, calls=calls)
         except (KeyboardInterrupt, SystemExit):
             say(common.kept(len(built), len(files), "trace", folder))
             raise

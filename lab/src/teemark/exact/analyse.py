@@ -46,9 +46,9 @@ _LIBRARIES = ("libteec.so.2", "libc.so.6", "libcrypto.so.3", "ld-linux-aarch64.s
 _PROGRAMS = ("usr/sbin/tee-supplicant", "usr/bin/busybox", "usr/sbin/dropbear")
 
 
-def sources(optee: Optee, kernel: str, own: Built | None = None) -> SymbolSources:
+def sources(optee: Optee, kernel: str, own_ta: Built | None = None) -> SymbolSources:
     """Returns the files that functions' names are read from; `kernel` is the text of the board's
-    /proc/kallsyms, `own` the user's TA."""
+    /proc/kallsyms, `own_ta` the user's TA."""
     root, built = paths.vboard() / "root", paths.built_programs("aarch64")
     programs = [built / "teebench", built / "teehash"]
     programs += [root / "usr/lib/aarch64-linux-gnu" / name for name in _LIBRARIES]
@@ -59,8 +59,8 @@ def sources(optee: Optee, kernel: str, own: Built | None = None) -> SymbolSource
         name = file.relative_to(ours).parts[0]
         if name != ta_kit.OWN and not file.name.endswith(".stripped.elf"):
             tas.append(read_elf(file, f"TA {name}"))
-    if own is not None and own.elf is not None:
-        tas.append(read_elf(own.elf, f"TA {own.name}"))
+    if own_ta is not None and own_ta.elf is not None:
+        tas.append(read_elf(own_ta.elf, f"TA {own_ta.name}"))
     if optee.ldelf is not None:
         tas.append(read_elf(optee.ldelf, "ldelf"))
     return SymbolSources(

@@ -83,8 +83,8 @@ def held_against(baseline: Baseline, *boots: RunData) -> Comparison:
 
 
 def _least(function: str, functions: Functions) -> float:
-    own = function.startswith(("EL0 ", "S-EL0 "))
-    return (OWN_LISTED if own else LISTED) * sum(functions.values())
+    in_program = function.startswith(("EL0 ", "S-EL0 "))
+    return (OWN_LISTED if in_program else LISTED) * sum(functions.values())
 
 
 def listed(functions: Functions) -> dict[str, int]:

@@ -26,7 +26,7 @@ from teemark.exact.baseline import (
     function_changes,
     held_against,
 )
-from teemark.exact.record import Own
+from teemark.exact.record import TaCalls
 from teemark.measure import runner
 from teemark.model.changes import Change, changes
 from teemark.model.compare import Comparison, Limit, unlike
@@ -89,7 +89,7 @@ def measure(board: VirtualBoard, plan: Plan, folder: Path) -> RunData:
     return run
 
 
-def traced(file: BoardFile, own: Own, keys: Sequence[str]) -> dict[str, list[CaseTrace]]:
+def traced(file: BoardFile, calls: TaCalls, keys: Sequence[str]) -> dict[str, list[CaseTrace]]:
     """Returns the traces of each case; a step of teehash has several, of its parts. Cases with
     several operations per call are left out."""
     # The functions of a step of teehash are those of its parts between opening and closing.
@@ -102,7 +102,7 @@ def traced(file: BoardFile, own: Own, keys: Sequence[str]) -> dict[str, list[Cas
     if not wanted:
         return {}
     with tempfile.TemporaryDirectory(prefix="gate-", dir=paths.build()) as folder:
-        done = record.record(file, wanted, Path(folder) / "trace", own=own)
+        done = record.record(file, wanted, Path(folder) / "trace", calls=calls)
     traces = {
         key: [case for part in parts if (case := done.trace.case(part)) is not None]
         for key, parts in cases.items()
@@ -121,11 +121,11 @@ def added_up(parts: Sequence[CaseTrace]) -> Functions:
     total: Counter[str] = Counter()
     for part in parts:
         times = len(part.samples) // len(parts[-1].samples)
-        total.update({" ".join(name): times * count for name, count in part.own.items()})
+        total.update({" ".join(name): times * count for name, count in part.own_costs.items()})
     return total
 
 
-def run(file: BoardFile, own: Own, baseline: Baseline, limit: Limit) -> Gated:
+def run(file: BoardFile, calls: TaCalls, baseline: Baseline, limit: Limit) -> Gated:
     """Measures the plan and compares it. If a case got dearer than `limit` allows, measures again
     on a second boot, and meanwhile traces a case of each change on a third. If the baseline has
     stretches with interrupts held off, its cases are traced during the first boot."""
@@ -135,17 +135,17 @@ def run(file: BoardFile, own: Own, baseline: Baseline, limit: Limit) -> Gated:
         tempfile.TemporaryDirectory(prefix="teemark-gate-") as folder,
         ThreadPoolExecutor(1) as pool,
     ):
-        still = [key for key in baseline.held if key in own.plan.keys]  # The others are gone
-        tracing_held = pool.submit(traced, file, own, still)
-        first = _boot(file, own, Path(folder) / "first")
+        still = [key for key in baseline.held if key in calls.plan.keys]  # The others are gone
+        tracing_held = pool.submit(traced, file, calls, still)
+        first = _boot(file, calls, Path(folder) / "first")
         held = held_longer(baseline, longest_held(tracing_held.result()), limit)
         comparison = held_against(baseline, first)
         worse = {pair.case for pair in comparison.pairs if limit.broken(pair)}
         if not worse:
             return Gated(comparison, held=held)
         say(f"teemark: {fmt.plural(len(worse), 'case')} dearer: once more, on a fresh boot")
-        tracing = pool.submit(functions_of, file, own, baseline, to_trace(baseline, comparison))
-        again = _boot(file, own, Path(folder) / "second")
+        tracing = pool.submit(functions_of, file, calls, baseline, to_trace(baseline, comparison))
+        again = _boot(file, calls, Path(folder) / "second")
         functions = tracing.result()
     return Gated(held_against(baseline, first, again), functions=functions, held=held)
 
@@ -174,21 +174,21 @@ def to_trace(baseline: Baseline, comparison: Comparison) -> list[str]:
     return shortest[:TRACED]
 
 
-def _boot(file: BoardFile, own: Own, folder: Path) -> RunData:
+def _boot(file: BoardFile, calls: TaCalls, folder: Path) -> RunData:
     board = VirtualBoard(file)
-    built = own_ta.build_for(own.ta, own.plan.ta, board)
-    with own_ta.ready_board(board, built), working(f"{own.plan.name} on {file.name} …"):
-        return measure(board, own.plan, folder)
+    built = own_ta.build_for(calls.ta, calls.plan.ta, board)
+    with own_ta.ready_board(board, built), working(f"{calls.plan.name} on {file.name} …"):
+        return measure(board, calls.plan, folder)
 
 
 def functions_of(
-    file: BoardFile, own: Own, baseline: Baseline, cases: Sequence[str]
+    file: BoardFile, calls: TaCalls, baseline: Baseline, cases: Sequence[str]
 ) -> dict[str, str]:
     """Returns how the functions of these cases changed from the baseline, in words."""
     if not cases:
         return {}
     try:
-        now = traced(file, own, cases)
+        now = traced(file, calls, cases)
     except Exception as error:
         say(f"teemark: no functions: {error or type(error).__name__}")
         return {}
@@ -207,12 +207,12 @@ def in_words(changes: Sequence[tuple[str, int]], most: int = 3) -> str:
     return ", ".join(phrases) or "no function that the baseline lists changed"
 
 
-def make(file: BoardFile, own: Own, *, functions: bool) -> Baseline:
+def make(file: BoardFile, calls: TaCalls, *, functions: bool) -> Baseline:
     """Makes a baseline of the present state from two boots. Each case that is counted in both gets
     the smaller figure, since some boots take more instructions than others."""
     with tempfile.TemporaryDirectory(prefix="teemark-gate-") as folder:
         first, second = (
-            baselines.figures_of(_boot(file, own, Path(folder) / name))[0] for name in ("a", "b")
+            baselines.figures_of(_boot(file, calls, Path(folder) / name))[0] for name in ("a", "b")
         )
     figures = {key: min(value, second[key]) for key, value in first.items() if key in second}
     if not figures:
@@ -220,7 +220,7 @@ def make(file: BoardFile, own: Own, *, functions: bool) -> Baseline:
             "the samples of every case scatter, as where calls wait for a disk: nothing to gate",
             hint="let the plan have cases that don't wait, such as a call or a digest",
         )
-    traces = traced(file, own, list(figures)) if functions else {}
+    traces = traced(file, calls, list(figures)) if functions else {}
     by_case = {key: added_up(parts) for key, parts in traces.items()}
     held = longest_held(traces)
-    return Baseline(own.plan.name, file.name, made_by(file), figures, by_case, held)
+    return Baseline(calls.plan.name, file.name, made_by(file), figures, by_case, held)

@@ -20,7 +20,7 @@ from teemark.boards.own_ta import Built, OwnTa
 from teemark.boards.ta_kit import Kit
 from teemark.exact import program as programs
 from teemark.exact.analyse import signed_ta, sources
-from teemark.exact.record import Own, recording
+from teemark.exact.record import TaCalls, recording
 from teemark.measure import memory as outside
 from teemark.measure import watching
 from teemark.measure.memory import Taken
@@ -62,11 +62,11 @@ class Measured:
 
 
 def measure(
-    file: BoardFile, cases: Sequence[CaseLine], uuids: Sequence[str], own: Own, *, least: bool
+    file: BoardFile, cases: Sequence[CaseLine], uuids: Sequence[str], calls: TaCalls, *, least: bool
 ) -> Measured:
-    """Runs the cases, and fills the TEE with sessions of each TA. `own` is the user's own TA;
+    """Runs the cases, and fills the TEE with sessions of each TA. `calls` has the user's own TA;
     `least` looks for its least sizes, which needs a board that counts instructions."""
-    ta, uuid = own.ta, own.plan.ta
+    ta, uuid = calls.ta, calls.plan.ta
     if least and (not _counts(file) or ta is None or not ta.source.is_dir()):
         raise UsageMistake(
             "--least builds a TA anew, and runs it on a board that counts instructions",
@@ -88,15 +88,17 @@ def measure(
     return measured
 
 
-def of_ta(file: BoardFile, own: Own) -> records.StackAndHeap | None:
+def of_ta(file: BoardFile, calls: TaCalls) -> records.StackAndHeap | None:
     """Returns what the user's TA takes in a call of each case of the plan; None on a board that
     doesn't count instructions, and if QEMU's plugin saw none of its code."""
-    if own.ta is None or not _counts(file):
+    if calls.ta is None or not _counts(file):
         return None
-    measured = measure(file, own.plan.cases, (), own, least=False)
+    measured = measure(file, calls.plan.cases, (), calls, least=False)
     if measured.failed:
-        raise DataError(f"{own.ta.name}: not every case could be called, so its memory isn't known")
-    for memory in (memory for memory in measured.tas or () if memory.name == own.ta.name):
+        raise DataError(
+            f"{calls.ta.name}: not every case could be called, so its memory isn't known"
+        )
+    for memory in (memory for memory in measured.tas or () if memory.name == calls.ta.name):
         heap = {"heap": memory.heap, "heap_size": memory.heap_size}
         return records.StackAndHeap(stack=memory.stack, stack_size=memory.stack_size, **heap)
     return None

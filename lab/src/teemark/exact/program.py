@@ -50,8 +50,8 @@ def record(
         with working(BUILDING):
             optee = board.optee
         # OP-TEE accepts only TAs of its own version.
-        own = () if optee.elf is None else tuple(sorted(optee.images.parent.glob("ta/*/*.ta")))
-        program = replace(program, push=(*own, *program.push))
+        tas = () if optee.elf is None else tuple(sorted(optee.images.parent.glob("ta/*/*.ta")))
+        program = replace(program, push=(*tas, *program.push))
         with working(f"running {program.argv[0]} on {board.name} …"), board:
             ran = watching.run(board, program, directory, windows=True, every=every)
             kernel = board.capture(["cat", "/proc/kallsyms"]).text

@@ -51,7 +51,7 @@ _NO_PLAN = Plan("none", "")
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
+class TaCalls:
     """The TA of cases of workload `call`, if it isn't on the board, and the plan with the calls."""
 
     ta: OwnTa | None = None
@@ -150,15 +150,15 @@ def record(
     keys: Sequence[str],
     directory: Path,
     samples: int = SAMPLES,
-    own: Own | None = None,
+    calls: TaCalls | None = None,
     *,
     beginning: bool = False,
 ) -> TracedRun:
     """Measures the cases on a fresh boot, and keeps the run and its trace in `directory`. If the
     run is incomplete, keeps what was measured and raises the error. With `beginning`, a call too
     long to record is traced as far as it was recorded."""
-    own = own or Own()
-    plan = plan_of(keys, samples, known=own.plan)
+    calls = calls or TaCalls()
+    plan = plan_of(keys, samples, known=calls.plan)
     try:
         plan_check.check(plan)
     except ConfigError as error:
@@ -171,7 +171,7 @@ def record(
             what = board.optee.what
         if board.recipe.optee != "debian":
             say(f"teemark: {what}")
-        guest = own_ta.build_for(own.ta, plan.ta, board)
+        guest = own_ta.build_for(calls.ta, plan.ta, board)
         outcome, kernel = _measure(board, plan, directory, guest)
         run = reader.read(outcome.file)
         if outcome.error is not None or run.incomplete:

@@ -48,8 +48,8 @@ class Ground:
         """Returns the option that traces the OP-TEE that was measured: Debian's on an emulated
         board, elsewhere a source tree of the board's version."""
         images = self.run.header.firmware if self.run.header is not None else ()
-        own = any(image.name == "OP-TEE" and image.commit is not None for image in images)
-        return "--optee TREE" if own or not self.run.emulated else "--optee source"
+        from_tree = any(image.name == "OP-TEE" and image.commit is not None for image in images)
+        return "--optee TREE" if from_tree or not self.run.emulated else "--optee source"
 
     @property
     def trace_core(self) -> str:

@@ -20,15 +20,15 @@ CLOCK = 0.01  # Largest share of the shortest sample for a step of the clock
 
 
 def harness(ground: Ground) -> Finding | None:
-    own = ground.models.case(HARNESS)
+    overhead = ground.models.case(HARNESS)
     others = [case for case in ground.models.stats if case.key != HARNESS and case.time.median > 0]
-    if own is None or not others:
+    if overhead is None or not others:
         return None
     smallest = min(others, key=lambda case: case.time.median)
-    ratio, interval = own.estimate / smallest.estimate, own.time.interval
+    ratio, interval = overhead.estimate / smallest.estimate, overhead.time.interval
     adds, bound = fmt.percent(ratio.value), fmt.percent(HARNESS_SHARE, 1)
     answer = above(ratio, HARNESS_SHARE)
-    samples = min(own.time.count, smallest.time.count)
+    samples = min(overhead.time.count, smallest.time.count)
     claim, remedy = {
         "no": (f"Measuring itself adds {adds} to the smallest case.", ""),
         "yes": (
@@ -40,7 +40,7 @@ def harness(ground: Ground) -> Finding | None:
             ground.more_samples(ratio, (HARNESS_SHARE,), samples),
         ),
     }[answer]
-    if own.time.median <= 0 or (interval is not None and interval.low <= 0):
+    if overhead.time.median <= 0 or (interval is not None and interval.low <= 0):
         claim, remedy = "What measuring itself adds is not distinguishable from 0.", ""
     return Finding(
         key="harness",
@@ -48,7 +48,7 @@ def harness(ground: Ground) -> Finding | None:
         status="undecided" if answer == "undecided" else "found",
         severity="caution" if answer == "yes" else "note",
         claim=claim,
-        evidence=f"An empty backend takes {fmt.cost(ground.run, own.estimate)} a call; the "
+        evidence=f"An empty backend takes {fmt.cost(ground.run, overhead.estimate)} a call; the "
         f"smallest case, {smallest.key}, {fmt.cost(ground.run, smallest.estimate)}.",
         remedy=remedy,
         figures=(ground.figure("measuring, of the smallest case", ratio, "share"),),

@@ -27,10 +27,10 @@ def command(board: str = "") -> str | None:
     given = list(context.obj)
     at = given.index("--") if "--" in given else len(given)
     words, program = [], given[at:]  # What stands behind "--" is not ours
-    own = iter(given[:at])
-    for word in own:
+    arguments = iter(given[:at])
+    for word in arguments:
         if word in _PLACES:
-            next(own, None)
+            next(arguments, None)
         elif not word.startswith(tuple(f"{place}=" for place in _PLACES)):
             words.append(word)
     if board and not any(word.partition("=")[0] == "--board" for word in words):

@@ -156,9 +156,9 @@ def _way(sources: Sources, stats: CaseStats, calls: int) -> Iterator[Part]:
         yield Part("ta-entry", reason=why, measure="measure both (plan explain)")
     elif stats.work.row is work.TA_SIZE:
         # The difference between the two empty calls is put down to that other TA.
-        own = sources.time(stats.key)
-        assert own is not None
-        yield Part("ta-entry", entry + (own - empty), f"{entry_source}, and this call less {key}")
+        time = sources.time(stats.key)
+        assert time is not None
+        yield Part("ta-entry", entry + (time - empty), f"{entry_source}, and this call less {key}")
     else:
         yield Part("ta-entry", entry.scaled(calls), entry_source + often)
 
@@ -184,14 +184,14 @@ def _mapping(sources: Sources, shape: Calls) -> Part:
 
 def _hashing(sources: Sources, stats: CaseStats) -> Iterator[Part]:
     size = stats.bytes or 0
-    own = sources.operation(stats.work)
-    if own is None:
-        own = sources.whole(stats.work).get(size)
+    operation = sources.operation(stats.work)
+    if operation is None:
+        operation = sources.whole(stats.work).get(size)
     line = sources.hashing(stats.work)
     if line is not None and line.line.fits:
         setup = line.setup(size)
         yield Part("setup", setup, line.source)
-        whole, source = (line.all_of(size), line.source) if own is None else own
+        whole, source = (line.all_of(size), line.source) if operation is None else operation
         yield Part("compute", whole - setup, source)
         return
     like = f"{work.ONESHOT.name}/{stats.algorithm}/{stats.backend}"
@@ -205,10 +205,10 @@ def _hashing(sources: Sources, stats: CaseStats) -> Iterator[Part]:
         )
         what = f"see what the code does at {worst} bytes (teemark trace)"
     yield Part("setup", reason=why, measure=what)
-    if own is None:
+    if operation is None:
         yield Part("compute", reason=why, measure=what)
     else:
-        yield Part("compute", *own, covers=("setup",))
+        yield Part("compute", *operation, covers=("setup",))
 
 
 def _calls_back(sources: Sources, stats: CaseStats) -> Part:

@@ -157,14 +157,14 @@ class _Memory(_Param, frozen=True, kw_only=True):
 
     def room(self, content: Content | None, size: int | None, key: str) -> int:
         """Returns the size, in bytes, of the memory for the content."""
-        own = content.bytes if content is not None else None
+        length = content.bytes if content is not None else None
         if self.size is None:
-            if own is None:
+            if length is None:
                 raise Wrong("missing", 'bytes, or "{}" for those of sizes', f"{key}.size")
-            return own
+            return length
         room = self.size.of(size, f"{key}.size")
-        if own not in (None, room):
-            raise Wrong(f"{own} bytes, in memory of {room}", key=f"{key}.content")
+        if length not in (None, room):
+            raise Wrong(f"{length} bytes, in memory of {room}", key=f"{key}.content")
         return room
 
 
@@ -203,12 +203,12 @@ class _Written(_Memory, frozen=True, kw_only=True):
         assert expect is not None
         if (expect.bytes or 0) > room:
             raise Wrong(f"{expect.bytes} bytes, in memory of {room}", key=f"{key}.expect")
-        own = room if expect.bytes is None else expect.bytes
+        count = room if expect.bytes is None else expect.bytes
         if self.expect_size is None:
-            return expect, ANY if expect.of_any_size else own
+            return expect, ANY if expect.of_any_size else count
         length = self.expect_size.of(size, f"{key}.expect_size")
         if not expect.of_any_size and (length > room or expect.bytes not in (None, length)):
-            raise Wrong(f"{length} bytes, where {own} are expected", key=f"{key}.expect_size")
+            raise Wrong(f"{length} bytes, where {count} are expected", key=f"{key}.expect_size")
         return expect, length
 
 
@@ -260,10 +260,10 @@ class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
                 if not isinstance(source, MemoryIn | MemoryInout):
                     raise Wrong(f"p{expect.of} is no memory with a content", key=f"{key}.expect")
                 if expect.startswith("same-"):
-                    own, room = source.room(source.content, size, key), words[1]
-                    if not (isinstance(room, int) and own <= room and length in (ANY, own)):
-                        raise Wrong(f"{own} bytes are in p{expect.of}", key=f"{key}.expect")
-                    words = (*words[:-2], source.content, own)
+                    count, room = source.room(source.content, size, key), words[1]
+                    if not (isinstance(room, int) and count <= room and length in (ANY, count)):
+                        raise Wrong(f"{count} bytes are in p{expect.of}", key=f"{key}.expect")
+                    words = (*words[:-2], source.content, count)
             yield ":".join(map(str, (param.__struct_config__.tag, *words)))
 
 

@@ -256,7 +256,7 @@ def load_plan(name: str) -> Plan:
         names = plan_names()
         hint = f"{meant(name, names)}there are: {', '.join(names)}; or name a .toml file"
         raise UsageMistake(f"no plan {name}: {path} doesn't exist", hint=hint)
-    own = path.name == BENCH
+    of_ta = path.name == BENCH
     return parse_plan(
-        read_text(path), name=path.absolute().parent.name if own else path.stem, file=str(path)
+        read_text(path), name=path.absolute().parent.name if of_ta else path.stem, file=str(path)
     )

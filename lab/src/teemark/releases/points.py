@@ -23,7 +23,7 @@ from teemark.boards.config import BoardFile
 from teemark.boards.optee import compiler
 from teemark.boards.own_ta import OwnTa
 from teemark.exact import record
-from teemark.exact.record import Own
+from teemark.exact.record import TaCalls
 from teemark.measure import runner
 from teemark.model.compare import CaseReading, readings
 from teemark.plan.file import Plan, case_lines
@@ -93,7 +93,7 @@ class Line:
     plan: Plan
     place: Path
     """The folder of the results."""
-    own: Own = field(default_factory=Own)
+    calls: TaCalls = field(default_factory=TaCalls)
     options: tuple[str, ...] = ()
 
     def folder(self, version: Version) -> Path:
@@ -101,7 +101,7 @@ class Line:
         the figures: sources, options, compiler, board, plan, and our programs and TAs."""
         lines = case_lines(self.plan.cases), *(step.key for step in self.plan.teehash)
         words = (version.tree, *sorted(self.options), compiler(), str(self.file.config), *lines)
-        digest = hashlib.sha256("\0".join((*words, _programs(self.own.ta))).encode()).hexdigest()
+        digest = hashlib.sha256("\0".join((*words, _programs(self.calls.ta))).encode()).hexdigest()
         return self.place / f"{re.sub(r'[^A-Za-z0-9_.-]', '-', version.name)}-{digest[:12]}"
 
     def measure(self, version: Version, *, release: bool = True, retry: bool = False) -> Kept:
@@ -148,7 +148,7 @@ class Line:
         return board
 
     def _run(self, board: VirtualBoard, version: Version, folder: Path) -> None:
-        guest = own_ta.build_for(self.own.ta, self.plan.ta, board)
+        guest = own_ta.build_for(self.calls.ta, self.plan.ta, board)
         with (
             own_ta.ready_board(board, guest),
             working(f"{self.plan.name} on OP-TEE {version.name} …"),
@@ -178,11 +178,11 @@ def _why(error: TeemarkError) -> str:
     return " ".join(filter(None, (first.partition(" (above: ")[0], said)))
 
 
-def _programs(own: OwnTa | None) -> str:
+def _programs(ta: OwnTa | None) -> str:
     """Returns a digest of what measures: the TAs' sources, the user's own too, and teebench."""
     teebench = paths.built_programs("aarch64") / "teebench"
     sha256 = hashlib.sha256(teebench.read_bytes() if teebench.is_file() else b"")
-    for top in (paths.root() / "ta", paths.root() / "common", *([own.source] if own else [])):
+    for top in (paths.root() / "ta", paths.root() / "common", *([ta.source] if ta else [])):
         for path in sorted(top.rglob("*")) if top.is_dir() else [top]:
             kinds = (".c", ".h", ".mk", ".S", ".ta", "")
             tested = "tests" in path.relative_to(top).parts

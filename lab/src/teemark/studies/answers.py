@@ -148,7 +148,7 @@ def _checked(check: Check, lookup: Lookup) -> _Checked:
     if not isinstance(value, str) and value.known.kind in ("emulated", "waited"):
         return _Checked("not measured", nothing)
     here = _figure(run, value, check.unit)
-    own, beside = _beside(lookup, check, value)
+    document, beside = _beside(lookup, check, value)
     rate = "bytes an instruction" if run.icount else "rate"
     sentence = check.says.format(figure=here, time=fmt.quantity(run), rate=rate) + beside
     if isinstance(value, str) or check.equals:
@@ -159,7 +159,7 @@ def _checked(check: Check, lookup: Lookup) -> _Checked:
             "undecided" if word in check.open else same, f"{sentence}.", here, check.equals
         )
     outcome, bounds = within(value.known, check.low, check.high), _bounds(run, check)
-    return _Checked(outcome, f"{sentence} (it holds {bounds}).", here, own or bounds)
+    return _Checked(outcome, f"{sentence} (it holds {bounds}).", here, document or bounds)
 
 
 def _beside(lookup: Lookup, check: Check, value: Value | str) -> tuple[str, str]:
@@ -171,14 +171,14 @@ def _beside(lookup: Lookup, check: Check, value: Value | str) -> tuple[str, str]
     printed = Formula.parse(check.published, check.says)(lookup)
     if isinstance(printed, str):
         return "", ""
-    own = _WRITTEN[check.unit](run, printed.median)
-    words = f", where {run.plan} has {own}"
+    document = _WRITTEN[check.unit](run, printed.median)
+    words = f", where {run.plan} has {document}"
     if check.unit == "points" or printed.median <= 0:
-        return own, words
+        return document, words
     try:
-        return own, f"{words}: {fmt.digits((value / printed).median)} times as much here"
+        return document, f"{words}: {fmt.digits((value / printed).median)} times as much here"
     except (NotKnown, Unlike):
-        return own, words
+        return document, words
 
 
 def _figure(run: RunData, value: Value | str, unit: Unit) -> str:

@@ -38,8 +38,8 @@ def other_cases(before: Trace, after: Trace) -> list[str]:
     if before.optee != after.optee:
         lines.append(f"The other run had another OP-TEE: {before.optee}; this one: {after.optee}.")
     keys = [[case.case for case in trace.cases] for trace in (before, after)]
-    for which, own, others in (("the other run", *keys), ("this run", *reversed(keys))):
-        alone = [key for key in own if key not in others]
+    for which, cases, others in (("the other run", *keys), ("this run", *reversed(keys))):
+        alone = [key for key in cases if key not in others]
         if alone:
             lines.append(f"Only {which} has {', '.join(alone)}.")
     return lines
@@ -50,9 +50,9 @@ def changes(before: CaseTrace, after: CaseTrace) -> list[FunctionChange]:
     change."""
     functions = {(f.level, f.name): f for case in (after, before) for f in case.functions}
     changed = [
-        FunctionChange(function, before.own.get(key, 0), after.own.get(key, 0))
+        FunctionChange(function, before.own_costs.get(key, 0), after.own_costs.get(key, 0))
         for key, function in functions.items()
-        if before.own.get(key, 0) != after.own.get(key, 0)
+        if before.own_costs.get(key, 0) != after.own_costs.get(key, 0)
     ]
     return sorted(changed, key=lambda c: (-abs(c.growth), c.function.level, c.function.name))
 

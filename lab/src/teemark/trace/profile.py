@@ -161,7 +161,7 @@ class CaseTrace(msgspec.Struct, frozen=True, dict=True):
         return costs
 
     @cached_property
-    def own(self) -> dict[tuple[str, str], int]:
+    def own_costs(self) -> dict[tuple[str, str], int]:
         """Returns each function's own instructions, by level and name, without what it calls."""
         return dict(self._by(lambda function: (function.level, function.name)))
 

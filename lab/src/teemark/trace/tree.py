@@ -52,8 +52,8 @@ def _parse(text: str, names: Sequence[str]) -> Tree:
         what, *words = line.split()
         numbers = [int(word) for word in words]
         if what == "node":
-            parent, function, own, calls, unsure, held_off = numbers
-            nodes.append(Node(parent, function, own, calls, bool(unsure), held_off))
+            parent, function, cost, calls, unsure, held_off = numbers
+            nodes.append(Node(parent, function, cost, calls, bool(unsure), held_off))
         elif what == "held":
             held = numbers[0], numbers[1]
         elif what == "size":
