@@ -150,10 +150,10 @@ def test_in_the_tee_the_counter_tells_a_page(page: float, identical: bool) -> No
     synthetic = Synthetic(counter=1.0, identical=identical, algorithms=("sha256",), page=page)
     cost = models.build(synthetic.run()).cost("sha256", "tee")
     assert cost is not None
-    assert cost.way is not None
-    assert cost.way.terms["call"].value == pytest.approx(409_000 - 250, rel=0.02)
+    assert cost.crossing is not None
+    assert cost.crossing.terms["call"].value == pytest.approx(409_000 - 250, rel=0.02)
     if page:
-        assert cost.fit.terms["page"] == cost.way.terms["page"]
+        assert cost.fit.terms["page"] == cost.crossing.terms["page"]
         assert cost.fit.terms["page"].value == pytest.approx(page, rel=0.1)
     else:
         assert "page" not in cost.fit.terms
@@ -162,7 +162,7 @@ def test_in_the_tee_the_counter_tells_a_page(page: float, identical: bool) -> No
 def test_a_page_that_is_lost_in_scatter_is_not_reported() -> None:
     synthetic = Synthetic(counter=1.0, noise=0.03, algorithms=("sha256",))
     for cost in models.build(synthetic.run()).costs:
-        assert cost.way is None or "page" not in cost.fit.terms
+        assert cost.crossing is None or "page" not in cost.fit.terms
 
 
 def test_a_cipher_pays_pages_in_and_out_and_requests() -> None:

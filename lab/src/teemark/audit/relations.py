@@ -143,8 +143,8 @@ def derived(table: PrintedTable) -> Results:
             alike = len(cells) == 2 and cells[0].dimension == cells[1].dimension
             if alike and min(cell.span.low for cell in cells) > 0:
                 tests.append(tuple(_compared(one, *cells)))
-        ways = zip(*filter(None, tests), strict=False)
-        best = max(ways, key=lambda way: sum(result.good for result in way), default=())
+        trials = zip(*filter(None, tests), strict=False)
+        best = max(trials, key=lambda trial: sum(result.good for result in trial), default=())
         if 2 * sum(result.good for result in best) >= len(best) or len(best) == 1:
             yield from best
 

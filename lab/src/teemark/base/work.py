@@ -119,7 +119,7 @@ class Work:
         return row or Workload(self.workload, "ALGORITHM", "BYTES", self.workload)
 
     @property
-    def way(self) -> str:
+    def direction(self) -> str:
         """Returns the direction of a cipher or a buffer; an empty string if there is none."""
         return self.words[0] if self.words else ""
 
@@ -175,9 +175,10 @@ class Work:
             count = 1 + len(tuple(pieces))
         references = []
         for reference in carried:
-            memory, way = reference.memory or self.algorithm, reference.direction or self.way
+            memory = reference.memory or self.algorithm
+            direction = reference.direction or self.direction
             sizes = pieces if reference.bytes is None else (reference.bytes,)
-            references += [(memory, way, length) for length in sizes]
+            references += [(memory, direction, length) for length in sizes]
         return Calls(row.kind, count, tuple(references))
 
 
@@ -204,7 +205,7 @@ class Calls:
 
 _EMPTY: Carried = {
     **dict.fromkeys((NONE, "values", "increment"), ()),
-    **{f"memref-{way}": (MemoryReference("allocated", way, 64),) for way in ("in", "out", "inout")},
+    **{f"memref-{to}": (MemoryReference("allocated", to, 64),) for to in ("in", "out", "inout")},
 }
 
 INVOKE = Workload("invoke", "KIND", NONE, "empty calls", kind="empty call", carries=_EMPTY)

@@ -313,7 +313,7 @@ class Shell:
         pipes: dict[str, Stream] = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
         streams = pipes | {"stdin": subprocess.DEVNULL} | streams
         job = secrets.token_hex(8)
-        how: dict[str, Any] = {way: getattr(self.config, way, False) for way in ("sudo", "su")}
+        how: dict[str, Any] = {name: getattr(self.config, name, False) for name in ("sudo", "su")}
         how |= {"directory": self.config.directory, "environment": self.environment}
         line = command_lines.command_line(argv, job=job, marked=marked, **how)
         process, log = self.ssh.open_channel(line, terminal=terminal, **streams)

@@ -93,11 +93,11 @@ def way_in_and_out(ground: Ground) -> Finding | None:
     empty = models.case(EMPTY_CALL)
     if cost is None or not cost.fit.fits or cost.slope.value <= 0:
         return None
-    way = cost.way.terms["call"] if cost.way else empty.estimate if empty else None
+    crossing = cost.crossing.terms["call"] if cost.crossing else empty.estimate if empty else None
     sizes = sorted(int(point.x) for point in cost.fit.points if point.x > 0)
-    if way is None or way.value <= 0 or not sizes:
+    if crossing is None or crossing.value <= 0 or not sizes:
         return None
-    even, tenth = (_message(cost, sizes, way.scaled(times)) for times in (2, 10))
+    even, tenth = (_message(cost, sizes, crossing.scaled(times)) for times in (2, 10))
     run = ground.run
     name = run.title(cost.algorithm)
     if even.value > sizes[0]:
@@ -110,7 +110,7 @@ def way_in_and_out(ground: Ground) -> Finding | None:
         claim = f"Getting in and out of the TEE costs less than the {name} of even {size}."
     by = (
         "By the TA's counter"
-        if cost.way
+        if cost.crossing
         else "As long as an empty call, since the TA can't read a counter"
     )
     return Finding(
@@ -118,13 +118,14 @@ def way_in_and_out(ground: Ground) -> Finding | None:
         topic="choice",
         claim=claim,
         evidence=f"{by}, the way in and out, with the buffers that a digest needs, takes "
-        f"{fmt.cost(run, way)}; computing takes {ground.per_byte(cost.byte)}, after it was set up.",
+        f"{fmt.cost(run, crossing)}; computing takes {ground.per_byte(cost.byte)}, after it "
+        "was set up.",
         remedy=f"Hand over larger pieces: from {fmt.roughly_size(tenth.value)} a call on, the way "
         "is less than a tenth of the time."
         if tenth.value > sizes[0]
         else "",
-        figures=(ground.figure("the way in and out", way),),
-        sure=sure(cost, way, even),
+        figures=(ground.figure("the way in and out", crossing),),
+        sure=sure(cost, crossing, even),
     )
 
 
@@ -251,8 +252,9 @@ Pair = tuple[CaseStats, CaseStats]
 def _pairs(ground: Ground, memory: str) -> tuple[list[Pair], str]:
     """Returns calls with this memory and with allocated memory, in pairs by size; else what is
     missing."""
-    way = ground.way(memory)
-    cases, allocated = (ground.by_size(SHM, kind, "tee", way) for kind in (memory, "allocated"))
+    direction = ground.direction(memory)
+    cases = ground.by_size(SHM, memory, "tee", direction)
+    allocated = ground.by_size(SHM, "allocated", "tee", direction)
     shared = [size for size in cases if size in allocated and allocated[size].time.median > 0]
     names = [f"shm/{kind}/tee/in/N" for kind in (memory, "allocated")]
     lacks = missing((cases, names[0]), (allocated, names[1])) or " and ".join(names)

@@ -95,7 +95,7 @@ def _measured(ground: Ground) -> Iterator[Choice]:
     for stats in ground.models.stats:
         name, questions = stats.backend, list[tuple[Question, str]]()
         if stats.work.row is SHM and stats.algorithm in KINDS and stats.bytes is not None:
-            name, questions = stats.algorithm, [("memory", stats.work.way)]
+            name, questions = stats.algorithm, [("memory", stats.work.direction)]
         elif stats.work.row is ONESHOT and stats.bytes and name not in TEST_CODE:
             questions = [("backend", stats.algorithm)]
             if ground.run.backend(name).secure:
@@ -153,7 +153,7 @@ def choices(ground: Ground, *, alone: bool = False) -> Iterator[Finding]:
     scope = "Of what programs can use: c and ce are teemark's own code."
     unmeasured = "Predicted by the models, as are all pieces of which the run measured no stream."
     for choice in choose(ground):
-        registered = choice.question == "memory" and choice.subject == ground.way("temporary")
+        registered = choice.question == "memory" and choice.subject == ground.direction("temporary")
         if not alone and registered and {choice.choose, choice.over} == {"allocated", "temporary"}:
             continue
         predicted = choice.question == "pieces" and choice.subject not in streams

@@ -57,20 +57,20 @@ class Ground:
         return f"teemark trace {EMPTY_CALL} {self.optee}"
 
     def by_size(
-        self, workload: Workload, algorithm: str, backend: str, way: str = WAYS[0]
+        self, workload: Workload, algorithm: str, backend: str, direction: str = WAYS[0]
     ) -> dict[int, CaseStats]:
-        """Returns a workload's cases by bytes, the smallest first; buffers only in direction
-        `way`."""
+        """Returns a workload's cases by bytes, the smallest first; buffers only in one
+        `direction`."""
         cases = {
             case.bytes: case
             for case in self.models.stats
             if (case.work.row, case.algorithm, case.backend) == (workload, algorithm, backend)
             and case.bytes is not None
-            and (workload is not SHM or case.work.way == way)
+            and (workload is not SHM or case.work.direction == direction)
         }
         return dict(sorted(cases.items()))
 
-    def way(self, memory: str) -> str:
+    def direction(self, memory: str) -> str:
         """Returns the direction of buffers by which a kind of memory is judged: the first in which
         the run has both this kind and allocated memory."""
         kinds = (memory, "allocated")

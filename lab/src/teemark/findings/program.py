@@ -127,10 +127,10 @@ def _memory(watched: WatchedCalls, _names: Names, _cost: Cost) -> Iterator[Findi
 
 def _dearest(watched: WatchedCalls, names: Names, cost: Cost) -> Iterator[Finding]:
     kinds = [kind for kind in watched.kinds(names) if kind.calls[0].function == "invoke"]
-    way = min((kind.median for kind in kinds), default=0.0)
+    cheapest = min((kind.median for kind in kinds), default=0.0)
     for kind in kinds:
         each = kind.total / len(kind.calls)
-        if kind.total < watched.inside / 2 or each < 10 * way:
+        if kind.total < watched.inside / 2 or each < 10 * cheapest:
             continue
         saves = Share(each / watched.inside, "the time in calls with each call less")
         yield Finding(
@@ -138,7 +138,7 @@ def _dearest(watched: WatchedCalls, names: Names, cost: Cost) -> Iterator[Findin
             topic="choice",
             claim=f"{kind.name} takes {fmt.share(kind.total / watched.inside)} of the time in "
             f"calls, {cost(each)} each time.",
-            evidence=f"The cheapest command takes {cost(way)}: this one computes long.",
+            evidence=f"The cheapest command takes {cost(cheapest)}: this one computes long.",
             remedy="Call it less often: keep what it gave, as a TLS server that resumes sessions; "
             "or let it do less: `--plan asymmetric` has what other keys take on this board, "
             "`teemark what-if CASE` what other builds of OP-TEE take.",

@@ -330,13 +330,13 @@ WAY: frozenset[Name] = frozenset(("client", "switch", "ta-entry", "mapping"))
 def _checks(
     sources: Sources, stats: CaseStats, shape: Calls, parts: Sequence[Part]
 ) -> Iterator[CrossCheck]:
-    way = [part for part in parts if part.value is not None and part.all_names & WAY]
-    covered = frozenset[Name]().union(*(part.all_names for part in way))
+    crossing = [part for part in parts if part.value is not None and part.all_names & WAY]
+    covered = frozenset[Name]().union(*(part.all_names for part in crossing))
     counted = sources.models.counted.get(stats.key)
     if counted is not None and counted.crossing is not None and covered >= WAY and shape.count == 1:
         yield CrossCheck(
             "the way in and out",
-            added([NOTHING, *(part.value for part in way if part.value is not None)]),
+            added([NOTHING, *(part.value for part in crossing if part.value is not None)]),
             "sum of its parts, each by the client's clock",
             counted.crossing,
             "client's clock less the TA's counter, call by call",

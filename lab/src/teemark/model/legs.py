@@ -39,7 +39,7 @@ class CaseLegs:
 
     @property
     def rpcs(self) -> float:
-        return sum(_is_rpc(ret) for way in self.ways for *_, ret in way) / self.calls
+        return sum(_is_rpc(ret) for legs in self.ways for *_, ret in legs) / self.calls
 
     def _estimate(self, values: Sequence[float], what: str) -> Estimate:
         """Returns the mean of `values`, one per call; unlike a median, a coarse clock doesn't bias
@@ -63,12 +63,12 @@ class CaseLegs:
 
     def dwell(self, event: Estimate | None) -> Estimate:
         """Returns a call's time in the secure world; `event` is the cost of a leg's two events."""
-        inside = [float(sum(end - begin for begin, end, _ in way)) for way in self.ways]
+        inside = [float(sum(end - begin for begin, end, _ in legs)) for legs in self.ways]
         return self._estimate(inside, "in") - _half(event, self.legs)
 
     def working(self, event: Estimate | None) -> Estimate:
         """Returns a call's time in the secure world and in interrupts meanwhile, without RPCs."""
-        working = [float(way[-1][1] - way[0][0] - _served(way)) for way in self.ways]
+        working = [float(legs[-1][1] - legs[0][0] - _served(legs)) for legs in self.ways]
         return self._estimate(working, "working") - _half(event, self.rpcs + 1)
 
     def served(self, event: Estimate | None, untraced: Estimate) -> Estimate:
@@ -76,7 +76,7 @@ class CaseLegs:
         subtracted: its events, and the slower switches between threads."""
         if not self.rpcs:
             return exactly(0.0)
-        served = self._estimate([float(_served(way)) for way in self.ways], "rpc")
+        served = self._estimate([float(_served(legs)) for legs in self.ways], "rpc")
         if event is None:
             return served
         changes = (self.event(untraced) - event).scaled(self.legs)
@@ -97,8 +97,8 @@ def _is_rpc(ret: int) -> bool:
     return ret >> 16 == 0xFFFF and ret not in (0xFFFFFFFF, INTERRUPT)
 
 
-def _served(way: Sequence[Leg]) -> int:
-    return sum(following[0] - leg[1] for leg, following in pairwise(way) if _is_rpc(leg[2]))
+def _served(legs: Sequence[Leg]) -> int:
+    return sum(following[0] - leg[1] for leg, following in pairwise(legs) if _is_rpc(leg[2]))
 
 
 def traced_calls(run: RunData, sampling: Sampling) -> Mapping[str, CaseLegs]:

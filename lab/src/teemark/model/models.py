@@ -38,7 +38,7 @@ class Cost:
     backend: str
     fit: Fit
     form: Form
-    way: Fit | None = None  # Way in and out, by the TA's counter: terms `call` and `page`
+    crossing: Fit | None = None  # Way in and out, by the TA's counter: terms `call` and `page`
     samples: int = 0  # Number of samples of the size with the fewest
     rpcs: tuple[float | None, ...] = ()  # RPCs per call at each of `fit.points`
 
@@ -194,9 +194,9 @@ def costs_of(
         sizes = [measured.work.size or 0 for measured in group]
         here = [by_key[measured.key] for measured in group]
         pages = [float(form.pages(size)) for size in sizes]
-        way = None
+        crossing = None
         if all(measured.key in ways for measured in group):
-            way = fit(
+            crossing = fit(
                 sizes,
                 [ways[measured.key] for measured in group],
                 {"call": [1.0] * len(group)},
@@ -204,12 +204,12 @@ def costs_of(
             )
         rpcs = tuple(measured.record.rpcs_per_call for measured in group)
         base, candidates = form.columns(sizes, rpcs)
-        page = _page(form, way, fitted_costs.values())
+        page = _page(form, crossing, fitted_costs.values())
         apart = {"page": (page, pages)} if page is not None else {}
         fitted = fit(sizes, [call.estimate for call in here], base, candidates, apart)
         if fitted is not None:
             fitted_costs[name] = Cost(
-                *name, fitted, form, way, min(call.time.count for call in here), rpcs
+                *name, fitted, form, crossing, min(call.time.count for call in here), rpcs
             )
     return tuple(fitted_costs[name] for name in groups if name in fitted_costs)
 
@@ -217,13 +217,13 @@ def costs_of(
 _CARRIED = work.SHM.work("allocated", work.TEE, "in", 0)  # Its curve gives the cost of a page
 
 
-def _page(form: Form, way: Fit | None, costs: Iterable[Cost]) -> Estimate | None:
+def _page(form: Form, crossing: Fit | None, costs: Iterable[Cost]) -> Estimate | None:
     """Returns the cost of mapping a page into the TEE, if the TA's counter or calls that only carry
     a buffer separate it from the work; else None."""
     if not form.mapped:
         return None
-    if way is not None:
-        return way.terms.get("page")
+    if crossing is not None:
+        return crossing.terms.get("page")
     carried = [
         cost.fit.terms["page"]
         for cost in costs
@@ -281,9 +281,9 @@ def _reference(models: Models, cost: Cost) -> Estimate | None:
     if models.references is not None:
         return models.references.terms.get("reference") or exactly(0.0)
     empty = models.case(EMPTY_CALL)
-    if cost.way is None or empty is None:
+    if cost.crossing is None or empty is None:
         return None
-    return (cost.way.terms["call"] - empty.estimate).scaled(0.5)
+    return (cost.crossing.terms["call"] - empty.estimate).scaled(0.5)
 
 
 def streamed(models: Models) -> tuple[Streamed, ...]:

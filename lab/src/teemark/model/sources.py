@@ -115,7 +115,7 @@ class Sources:
         empty = self.empty
         if empty is None:
             return None
-        names = [buffer(memory, way, size) for way in (direction, "in", "inout", "out")]
+        names = [buffer(memory, choice, size) for choice in (direction, "in", "inout", "out")]
         if memory == "allocated" and size <= DIGEST_BYTES:
             names.append(work.INVOKE.key(f"memref-{direction}"))
             names += [buffer(memory, "in", n) for n in (64, 4096)]

@@ -116,9 +116,9 @@ def axis(
 
 
 def _path(points: Sequence[tuple[float, float]], ink: str, width: float, dashes: str = "") -> str:
-    way = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+    data = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
     dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
-    return f'<path d="M{way}" fill="none" stroke="var(--{ink})" stroke-width="{width:g}"{dashed}/>'
+    return f'<path d="M{data}" fill="none" stroke="var(--{ink})" stroke-width="{width:g}"{dashed}/>'
 
 
 def _marker(kind: tuple[int, float], x: float, y: float, ink: str) -> str:

@@ -35,9 +35,9 @@ CALL = np.dtype(
 )
 
 _KINDS = {
-    kind: f"{what} {way}"
+    kind: f"{what} {direction}"
     for first, what in ((1, "value"), (5, "temporary"))
-    for kind, way in enumerate(("in", "out", "inout"), first)
+    for kind, direction in enumerate(("in", "out", "inout"), first)
 }
 _PARTIAL = {0xC: "inout", 0xD: "in", 0xE: "out", 0xF: "inout"}
 
