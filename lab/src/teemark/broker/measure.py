@@ -112,8 +112,8 @@ def measure(mosquitto: Mosquitto, say: Callable[[str], None], clients: int = REA
         mosquitto.start(way.options, ["persistence false"], tz=way.tz)
         many = [f"broker/cpu-{n}/tee/64" for n in MANY if way.name == "tee" and clients >= n]
         for key in (*keys, *many):
-            if of := numbers(key, way):
-                for name, values in bench(mosquitto, way, of[0], MESSAGES, *of[1:], 0).items():
+            if load := numbers(key, way):
+                for name, values in bench(mosquitto, way, load[0], MESSAGES, *load[1:], 0).items():
                     case = key.replace("cpu", name)
                     if key in many or case in keys:
                         measured[case] = values

@@ -46,7 +46,7 @@ def command(
         kind=click.Choice(tuple(_MEASURED_BY)),
         default="throughput",
     ),
-    of: str | None = option(
+    name: str | None = option(
         "--of NAME", "The algorithm (throughput) or case. [default: the one a report begins with]"
     ),
     output: Path | None = option(
@@ -72,7 +72,7 @@ def command(
     kind = output.suffix[1:].lower()
     if kind not in ("svg", "png", "pdf"):
         raise UsageMistake(f"{output} is no name of a chart", hint="end it with .svg, .png or .pdf")
-    if what == "compare" and (len(run_paths) < 2 or of is not None):
+    if what == "compare" and (len(run_paths) < 2 or name is not None):
         raise UsageMistake("compare takes two runs or more, and no --of", hint="name BASE and NEW")
     about = subjects(
         [read(path) for path in run_paths], [store.find(locate(path).parent) for path in run_paths]
@@ -85,7 +85,7 @@ def command(
             if (chart := comparing.chart(pair)) is not None
         ]
     else:
-        charts = [_one(what, subject, of) for subject in about]
+        charts = [_one(what, subject, name) for subject in about]
     if not charts:
         raise DataError(f"there is nothing to draw: {_MEASURED_BY[what]}")
     named = ", ".join(dict.fromkeys(subject.run.name for subject in about))
@@ -98,24 +98,24 @@ def command(
     return 0
 
 
-def _one(what: str, subject: Subject, of: str | None) -> Chart:
+def _one(what: str, subject: Subject, key: str | None) -> Chart:
     charts: dict[str, Callable[[], Chart]] = {}
     if what == "throughput":
         drawn = curves(subject).items()
         charts = {key[1]: partial(curve_chart, subject, *key, group) for key, group in drawn}
     elif what == "breakdown":
         shown = breakdown.shown(subject.breakdowns)
-        if shown and of is None:
+        if shown and key is None:
             return _parts(subject, shown)
         charts = {call.key: partial(_parts, subject, (call,)) for call in subject.breakdowns}
     elif subject.trace is not None:
         charts = {case.case: partial(flame_chart, case) for case in subject.trace.cases}
     if not charts:
         raise DataError(f"{subject.run.file} has no {what}", hint=_MEASURED_BY[what])
-    if of is not None and of not in charts:
+    if key is not None and key not in charts:
         names = ", ".join(list(charts)[:8])
-        raise UsageMistake(f"{subject.run.file} has no {what} of {of}", hint=f"there are: {names}")
-    return charts[of or next(iter(charts))]()
+        raise UsageMistake(f"{subject.run.file} has no {what} of {key}", hint=f"there are: {names}")
+    return charts[key or next(iter(charts))]()
 
 
 def _parts(subject: Subject, calls: Sequence[Breakdown]) -> Chart:

@@ -52,7 +52,7 @@ def inside_and_outside(ground: Ground) -> Finding | None:
         "inside-and-outside",
         "answer",
         f"{rates.name} inside takes {fmt.digits(rates.one_byte.value)} {ground.run.unit} a byte"
-        f"{rates.of}, outside (OpenSSL) {fmt.digits(rates.other_byte.value)}: {much}.",
+        f"{rates.scope}, outside (OpenSSL) {fmt.digits(rates.other_byte.value)}: {much}.",
         evidence=f"A whole message: {', '.join(at)}." if at else "",
         remedy="Look at the call, not at the computing." if rates.side == "same" else "",
     )
@@ -63,7 +63,7 @@ def with_instructions(ground: Ground) -> Finding | None:
     rates = ground.rates("tee", "ta-ce")
     if rates is None:
         return None
-    takes = f"{fmt.digits(rates.other_byte.value)} {ground.run.unit} a byte{rates.of}"
+    takes = f"{fmt.digits(rates.other_byte.value)} {ground.run.unit} a byte{rates.scope}"
     than = "the CPU's crypto instructions in a TA"
     claim = {
         "slower": f"With the CPU's crypto instructions in the TA it takes {takes}.",

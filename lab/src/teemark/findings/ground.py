@@ -168,14 +168,14 @@ def sure(*quantities: Estimate | Cost | CaseStats) -> bool:
 @dataclass(frozen=True, slots=True)
 class Rates:
     """The cost of a byte by two backends: of any long message by the models, or, where one of these
-    doesn't hold, of the message that `of` names, as it was measured."""
+    doesn't hold, of the message that `scope` names, as it was measured."""
 
     ground: Ground
     one: Cost
     other: Cost
     one_byte: Estimate
     other_byte: Estimate
-    of: str = ""
+    scope: str = ""
 
     @property
     def ratio(self) -> Estimate:
@@ -198,7 +198,7 @@ class Rates:
     def evidence(self) -> str:
         costs = ((self.one, self.one_byte), (self.other, self.other_byte))
         both = (
-            f"“{self.ground.title(cost.backend)}” takes {self.ground.per_byte(byte)}{self.of}"
+            f"“{self.ground.title(cost.backend)}” takes {self.ground.per_byte(byte)}{self.scope}"
             for cost, byte in costs
         )
         return f"{', '.join(both)}."
@@ -211,7 +211,7 @@ class Rates:
             samples = min(self.one.samples, self.other.samples)
             more |= {"remedy": self.ground.more_samples(self.ratio, (1 / SAME, SAME), samples)}
             more |= {"status": "undecided"}
-        what = f"a byte{self.of}, {self.one.backend} over {self.other.backend}"
+        what = f"a byte{self.scope}, {self.one.backend} over {self.other.backend}"
         return Finding(
             key=key,
             topic=topic,

@@ -36,7 +36,7 @@ def _names(ground: Ground) -> str:
 
 def _core(call: CaseTrace, pattern: str) -> list[tuple[int, Node]]:
     named = ((index, node, call.functions[node.function]) for index, node in enumerate(call.nodes))
-    core = ((index, node, of.name) for index, node, of in named if of.level == "S-EL1")
+    core = ((index, node, fn.name) for index, node, fn in named if fn.level == "S-EL1")
     return [(index, node) for index, node, name in core if re.fullmatch(pattern, name)]
 
 

@@ -250,12 +250,12 @@ def cpu_frequency(ground: Ground) -> Finding:
         for texts in (cpu.khz_now, cpu.khz_max, cpu.governor)
     )
 
-    def of(values: dict[str, str], which: str) -> str:
+    def lookup(values: dict[str, str], which: str) -> str:
         return values.get(which) or values.get("", "")
 
     cpus = []
     for which in sorted(now.keys() | most.keys()):
-        here, top = (of(values, which) for values in (now, most))
+        here, top = (lookup(values, which) for values in (now, most))
         if here.isdigit() and top.isdigit() and int(here) and int(top):
             cpus.append((int(here) / int(top), which, int(here), int(top)))
     if not cpus:
@@ -266,7 +266,7 @@ def cpu_frequency(ground: Ground) -> Finding:
     facts = [f"{name}{khz / 1000:g} of {highest / 1000:g} MHz when the run began"]
     if governors:
         facts.append(f"governor {', '.join(dict.fromkeys(governors.values()))}")
-    slowed = [of(governors, which) for less, which, *_ in cpus if less < SLOWED]
+    slowed = [lookup(governors, which) for less, which, *_ in cpus if less < SLOWED]
     status: Status = "undecided" if slowed else "ruled out"
     return cause(
         key,

@@ -24,8 +24,8 @@ Ranking = Literal["by itself", "with all it calls"]
 RANKINGS: tuple[Ranking, ...] = get_args(Ranking)
 
 
-def share(count: int, of: int) -> str:
-    return fmt.share(count / of, 3) if of else ""
+def share(count: int, whole: int) -> str:
+    return fmt.share(count / whole, 3) if whole else ""
 
 
 def remarks(case: CaseTrace) -> Iterator[str]:

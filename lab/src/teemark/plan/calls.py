@@ -110,10 +110,10 @@ class Expect(Content):
     @property
     def of_any_size(self) -> bool:
         """Returns true if the length of the expected bytes isn't known from these words."""
-        return self == ANY or self.startswith("digest-") or self.of is not None
+        return self == ANY or self.startswith("digest-") or self.param is not None
 
     @property
-    def of(self) -> int | None:
+    def param(self) -> int | None:
         """Returns the number of the parameter that the bytes are made from (0 to 3), or None."""
         match = re.fullmatch("(?:same|.+-of)-([0-3])", self)
         return int(match[1]) if match else None
@@ -255,14 +255,14 @@ class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             key = f"{within}p{i}"
             words = param.words(size, key)
             expect, length = words[-2:]
-            if isinstance(expect, Expect) and expect.of is not None:
-                source = params[expect.of]
+            if isinstance(expect, Expect) and expect.param is not None:
+                source = params[expect.param]
                 if not isinstance(source, MemoryIn | MemoryInout):
-                    raise Wrong(f"p{expect.of} is no memory with a content", key=f"{key}.expect")
+                    raise Wrong(f"p{expect.param} is no memory with a content", key=f"{key}.expect")
                 if expect.startswith("same-"):
                     count, room = source.room(source.content, size, key), words[1]
                     if not (isinstance(room, int) and count <= room and length in (ANY, count)):
-                        raise Wrong(f"{count} bytes are in p{expect.of}", key=f"{key}.expect")
+                        raise Wrong(f"{count} bytes are in p{expect.param}", key=f"{key}.expect")
                     words = (*words[:-2], source.content, count)
             yield ":".join(map(str, (param.__struct_config__.tag, *words)))
 

@@ -106,9 +106,9 @@ class _Cells:
                     units[row, name] = unit_for(unit)[1].strip()
                 elif unit == "text" and self._figure(row, name) is not None:
                     words.add(name)  # the heading's unit would also apply to the words
-        by_column = {name: {u for (_, of), u in units.items() if of == name} for name in names}
+        by_column = {name: {u for (_, line), u in units.items() if line == name} for name in names}
         by_column |= {name: {*by_column[name], ""} for name in words if by_column[name]}
-        by_row = {row: {u for (of, _), u in units.items() if of == row} for row in rows}
+        by_row = {row: {u for (line, _), u in units.items() if line == row} for row in rows}
         for by_line in (by_column, by_row):
             if all(len(line_units) < 2 for line_units in by_line.values()):
                 self.apart = True

@@ -79,7 +79,7 @@ def _instances(window: Window, places: Places, elf: Elf) -> Iterator[TaMemory]:
     used = window.used()
     in_tas = used[places.blocks["domain"][used] == Domain.TA].tolist()
     placed = ((block, places.functions[places.blocks["function"][block]]) for block in in_tas)
-    mine = [block for block, of in placed if of.module == elf.name and of.name not in _PAINTERS]
+    mine = [block for block, fn in placed if fn.module == elf.name and fn.name not in _PAINTERS]
     if not mine or layout is None:
         return
     offsets = places.blocks["address"][mine] & np.uint64((1 << 48) - 1)
