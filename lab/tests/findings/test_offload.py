@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from synthetic import MACHINE, run_from
-from teemark.findings.offload import Offload, device_lines, offloads, reach
+from teemark.findings.offload import Offload, device_lines, offloads, reached_drivers
 from teemark.findings.subject import subjects
 from teemark.model.models import build
 from teemark.page import markdown
@@ -303,7 +303,7 @@ def test_the_report_says_which_devices_af_alg_reaches() -> None:
             {"case": "oneshot/sha1/afalg:rk-sha1/64", "reason": "no {driver} rk-sha1.", "code": "x"}
         ],
     )
-    assert reach(run, offloads(run, build(run))) == (
+    assert reached_drivers(run, offloads(run, build(run))) == (
         "AF_ALG reaches a device by omap-sha256: the evidence is below.",
         "AF_ALG doesn't reach a device by rk-sha1: no {driver} rk-sha1.",
         "AF_ALG takes stm32-sha256, but nothing shows that the device worked.",
@@ -313,7 +313,7 @@ def test_the_report_says_which_devices_af_alg_reaches() -> None:
     section = offload(subjects([run]))
     assert section is not None
     assert "`teemark doctor BOARD --accelerators` tells." in markdown.render("", "", [section], ())
-    assert reach(made(case("sha256-ce")), ()) == ()
+    assert reached_drivers(made(case("sha256-ce")), ()) == ()
 
 
 @pytest.mark.parametrize(("idle", "rates"), [(30, []), (20, [0.8])])

@@ -99,7 +99,7 @@ def offloads(run: RunData, models: Models) -> tuple[Offload, ...]:
     )
 
 
-def reach(run: RunData, judged: Sequence[Offload]) -> tuple[str, ...]:
+def reached_drivers(run: RunData, judged: Sequence[Offload]) -> tuple[str, ...]:
     """Returns sentences that say which drivers of crypto devices AF_ALG reaches on the board, if
     the run shows it: by a device that worked, or by a bind that the kernel refused."""
     listed = [line.split() for line in run.machine.crypto.kernel_drivers or ()]

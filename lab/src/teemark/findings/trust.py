@@ -166,8 +166,8 @@ def scatter(ground: Ground) -> Finding | None:
             f"{fmt.plural(len(widths), 'median')} of {fmt.count(len(stats))} {are} known to no "
             f"better than {fmt.percent(KNOWN)} either way"
         )
-        reach = f"{fmt.percent(width)} of" if width < 10 else "more than ten times"
-        evidence.append(f"The interval of {key} spans {reach} the median.")
+        span = f"{fmt.percent(width)} of" if width < 10 else "more than ten times"
+        evidence.append(f"The interval of {key} spans {span} the median.")
     if without:
         has = "has" if len(without) == 1 else "have"
         medians = f"{fmt.plural(len(without), 'median')} of {fmt.count(len(stats))}"

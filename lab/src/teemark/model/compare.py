@@ -459,8 +459,8 @@ def together(pairs: Sequence[tuple[CaseReading, CaseReading]]) -> Interval | Non
     if not levels or not alike or sign_p(ups, len(offs)) > SIGNS:
         return None
     error = math.sqrt(sum(variance(starts) / len(starts) for starts in levels))
-    reach = student(1 - LEVEL, min(map(len, levels)) - 1) * error
-    return Interval(math.exp(median(offs) - reach), math.exp(median(offs) + reach))
+    half_width = student(1 - LEVEL, min(map(len, levels)) - 1) * error
+    return Interval(math.exp(median(offs) - half_width), math.exp(median(offs) + half_width))
 
 
 def _besides(
@@ -505,8 +505,8 @@ def _sampled(before: CaseReading, after: CaseReading, tests: int) -> Difference:
         return replace(difference, verdict=verdict, interval=Interval(ratio, ratio, 1 - ALPHA))
     freedom = sum(each) ** 2 / (each[0] ** 2 / (many[0] - 1) + each[1] ** 2 / (many[1] - 1))
     freedom = max(int(freedom), 1)
-    reach = student(ALPHA / tests, freedom) * error
-    low, high = (math.exp(min(end, 500)) for end in (off - reach, off + reach))
+    half_width = student(ALPHA / tests, freedom) * error
+    low, high = (math.exp(min(end, 500)) for end in (off - half_width, off + half_width))
     enough = min(many) >= FEWEST
     verdict = "undecided"
     if low >= 1 - MARGIN and high <= 1 + MARGIN:
@@ -544,8 +544,8 @@ class Limit:
 
     def possible(self, pair: Difference) -> bool:
         """Returns true if a case doesn't break the limit, but its interval reaches it."""
-        reach = pair.interval is not None and pair.interval.high - 1 >= (self.share or 0.0)
-        return not self.broken(pair) and (reach or (pair.interval is None and not pair.exact))
+        reaches = pair.interval is not None and pair.interval.high - 1 >= (self.share or 0.0)
+        return not self.broken(pair) and (reaches or (pair.interval is None and not pair.exact))
 
     def __str__(self) -> str:
         if self.share is not None:

@@ -40,16 +40,16 @@ def _shift_seen(first: int, second: int, tests: int) -> float:
         points = (normal.inv_cdf((place + 0.5) / 24) for place in range(24))
         return [max(1 - spread + z * math.sqrt(spread), 0.01) ** 3 / starts for z in points]
 
-    reaches = []
+    bounds = []
     for a in shares(first):
         for b in shares(second):
             freedom = (a + b) ** 2 / (a**2 / (first - 1) + b**2 / (second - 1))
-            reach = student(ALPHA / tests, max(int(freedom), 1))
-            reaches.append(reach * math.sqrt((a + b) / (1 / first + 1 / second)))
-    low, high = 0.0, max(reaches) + 10
+            quantile = student(ALPHA / tests, max(int(freedom), 1))
+            bounds.append(quantile * math.sqrt((a + b) / (1 / first + 1 / second)))
+    low, high = 0.0, max(bounds) + 10
     for _ in range(40):
         middle = (low + high) / 2
-        seen = math.fsum(normal.cdf(middle - reach) for reach in reaches) / len(reaches)
+        seen = math.fsum(normal.cdf(middle - bound) for bound in bounds) / len(bounds)
         low, high = (middle, high) if seen < POWER else (low, middle)
     return high
 

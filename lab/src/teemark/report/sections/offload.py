@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The section that says who did the work of the kernel's and OpenSSL's cases, with evidence."""
 
-from teemark.findings.offload import WORDS, Offload, Outcome, offloads, reach
+from teemark.findings.offload import WORDS, Offload, Outcome, offloads, reached_drivers
 from teemark.findings.subject import Subject
 from teemark.page.blocks import Block, Bullets, Code, Fold, Strong, Table, left
 from teemark.page.section import RunSection
@@ -41,7 +41,7 @@ def _of(subject: Subject) -> list[Block]:
         note=subject.caveat,
     )
     number = fmt.plural(len(why), "longest message")
-    devices = reach(subject.run, judged)
+    devices = reached_drivers(subject.run, judged)
     blocks: list[Block] = [
         table,
         *([Bullets(tuple((device,) for device in devices))] if devices else []),
