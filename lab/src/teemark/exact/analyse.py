@@ -132,9 +132,9 @@ def _by_case(run: RunData, recorded: Sequence[Window]) -> Mapping[str, list[Take
         by_case[sample.case].append((window, sample.ns))
     if CALIBRATION not in by_case:
         raise DataError(f"the run has no samples of {CALIBRATION}")
-    reading = statistics.fmean(ns - window.instructions for window, ns in by_case[CALIBRATION])
+    clock_ns = statistics.fmean(ns - window.instructions for window, ns in by_case[CALIBRATION])
     return {
-        key: [(call, round(ns - reading)) for call, ns in taken] for key, taken in by_case.items()
+        key: [(call, round(ns - clock_ns)) for call, ns in taken] for key, taken in by_case.items()
     }
 
 

@@ -69,8 +69,8 @@ def _method(subject: Subject) -> list[Block]:
     if settings.seed is not None:
         rows.append(("seed of the order", (Code(str(settings.seed)),)))
     if clock.resolution_ns is not None:
-        reading = f", one reading takes {clock.reading_ns} ns" if clock.reading_ns else ""
-        steps = f" steps by {clock.resolution_ns} ns{reading}"
+        cost = f", one reading takes {clock.reading_ns} ns" if clock.reading_ns else ""
+        steps = f" steps by {clock.resolution_ns} ns{cost}"
         rows.append(("clock", (Code(clock.name or ""), steps)))
     shortest = [case.record.min_ns for case in subject.run.sound if case.record.min_ns is not None]
     if shortest:
