@@ -196,7 +196,7 @@ _AGAIN = re.compile(
 
 def lines(reading: Reading) -> Results:
     """Checks counts with their parts, and means with what is said again."""
-    heading, said = "", list[tuple[Printed, set[str]]]()
+    heading, means = "", list[tuple[Printed, set[str]]]()
     heads = [text for _, text in reading.lines if text.startswith("#")]
     for line, text in reading.lines:
         heading = text if text.startswith("#") else heading
@@ -208,11 +208,11 @@ def lines(reading: Reading) -> Results:
             if one := numbers.figure(match[2], row=f"mean {match[1]}", line=line):
                 # the words that tell this mean from those under other headings
                 others = _words(*(head for head in heads if head != heading)) if heading else set()
-                said.append((one, _words(text[: match.start()], heading) - others))
-    for line, text in reading.lines if said else ():
+                means.append((one, _words(text[: match.start()], heading) - others))
+    for line, text in reading.lines if means else ():
         for match in _AGAIN.finditer(text):
             one = numbers.figure(match[1], row="the mean", line=line)
-            bound = [mean for mean, words in said if words and words <= _words(text)
+            bound = [mean for mean, words in means if words and words <= _words(text)
                      if mean.line != line]  # fmt: skip
             if one and [mean.dimension for mean in bound] == [one.dimension]:
                 low, high = ((abs(mean.span.low), abs(mean.span.high)) for mean in (one, *bound))

@@ -64,8 +64,8 @@ class Console:
 
     def after(self, place: int) -> tuple[int, bytes]:
         """Returns how many bytes came, and those kept ones that came after the first `place`."""
-        said, gone = bytes(self._said), self._gone
-        return gone + len(said), _TELNET.sub(rb"\1", said[max(0, place - gone) :])
+        data, gone = bytes(self._said), self._gone
+        return gone + len(data), _TELNET.sub(rb"\1", data[max(0, place - gone) :])
 
     def last(self) -> str:
         """Returns the console's last lines, or a line which says that there are none."""

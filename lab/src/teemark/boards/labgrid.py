@@ -170,8 +170,8 @@ def _client(*words: str) -> str:
         text = data.decode(errors="replace")
         if process.returncode != 0:
             complaint.seek(0)
-            said = complaint.read(ANSWER_MAX).decode(errors="replace")
-            raise _error(" ".join(words), process.returncode, text + said)
+            message = complaint.read(ANSWER_MAX).decode(errors="replace")
+            raise _error(" ".join(words), process.returncode, text + message)
     return text
 
 

@@ -141,7 +141,7 @@ def run(
         # The first signal ends only the program: its calls until then are fetched.
         with board.stream(script(_SCRIPT, *words)) as process:
             status = process.copy(lambda _: None, TRACED_S if windows else None)
-        _, said = board.secure_log(told)
+        _, log = board.secure_log(told)
         pools = (before, memory.now(board, "after")) if before is not None else ()
         # Only the used part of the file is fetched: its end is a hole.
         begun = board.capture(["head", "-c", "24", f"{place}/calls"]).stdout
@@ -173,7 +173,7 @@ def run(
     maps = {int(pid): Maps(text) for pid, text in zip(parts[::2], parts[1::2], strict=True)}
     mapped.unlink()
     traced, lost, waited = _events(directory / "events.txt")
-    died = tuple(deaths.deaths(said.decode(errors="replace")))
+    died = tuple(deaths.deaths(log.decode(errors="replace")))
     return Ran(watched, status, output, maps, traced, lost, waited, memory=pools, deaths=died)
 
 

@@ -20,7 +20,7 @@ class Dot(NamedTuple):
 class DotRow(NamedTuple):
     label: str
     dots: tuple[Dot, ...]
-    said: str = ""  # At the end of the label's line
+    note: str = ""  # At the end of the label's line
 
 
 def level_ticks(furthest: float) -> list[float]:
@@ -55,7 +55,7 @@ def render(
         svg.append(label(place(tick), 0, write(tick), "middle"))
     for number, row in enumerate(rows):
         y = top + number * height
-        svg += [label(0, y, row.label, ink="ink"), label(width, y, row.said, "end")]
+        svg += [label(0, y, row.label, ink="ink"), label(width, y, row.note, "end")]
         middle = y + LINE + LINE / 2
         svg.append(box(edge, middle, width - 2 * edge, 1, "var(--muted)", fill_opacity="0.4"))
         svg += [box(place(tick), middle - 4, 1, 9, "var(--muted)") for tick in ticks]
@@ -73,4 +73,4 @@ def render(
         entries = [(f"var(--c-{fill})", name) for fill, name in fills]
         named, bottom = legend(entries, width, bottom + 4)
         svg += named
-    return picture(width, bottom, svg, "; ".join(f"{row.label} {row.said}" for row in rows))
+    return picture(width, bottom, svg, "; ".join(f"{row.label} {row.note}" for row in rows))

@@ -174,8 +174,8 @@ class Line:
 def _why(error: TeemarkError) -> str:
     """Returns an error in one line: its first, and what a compiler said in the others."""
     first, *others = error.message.strip().split("\n")
-    said = next((line.strip() for line in others if "rror" in line), "")
-    return " ".join(filter(None, (first.partition(" (above: ")[0], said)))
+    detail = next((line.strip() for line in others if "rror" in line), "")
+    return " ".join(filter(None, (first.partition(" (above: ")[0], detail)))
 
 
 def _programs(ta: OwnTa | None) -> str:

@@ -155,10 +155,10 @@ class CpuFacts(FactGroup, frozen=True, kw_only=True):
     temperature: Texts | None = None
 
     def __post_init__(self) -> None:
-        said = dict(line.split(": ", 1) for line in self.cpuinfo or () if ": " in line)
+        fields = dict(line.split(": ", 1) for line in self.cpuinfo or () if ": " in line)
         if self.models is None:
-            force_setattr(self, "models", cores.models(self.midr or (), said))
-        words = said.get("flags", "").split()
+            force_setattr(self, "models", cores.models(self.midr or (), fields))
+        words = fields.get("flags", "").split()
         speeds_up = [word for word in words if word in cores.X86_FEATURES]
         features = tuple(dict.fromkeys([*(self.features or ()), *speeds_up]))
         force_setattr(self, "features", features or self.features)

@@ -14,7 +14,7 @@ from teemark.studies import declared
 from teemark.studies.answers import mistaken
 from teemark.studies.declared import SEED_PLANS
 from teemark.studies.measured import Lookup
-from teemark.studies.table import blocks, said
+from teemark.studies.table import blocks, bullet
 
 _INTRO = (
     "Each table has the rows and columns of the document. A cell shows this run first: the median "
@@ -42,7 +42,7 @@ def _of(subject: Subject) -> list[Block]:
         body += blocks(table, lookup, reference, findings.pop(table.table, []))
     left = [finding for elsewhere in findings.values() for finding in elsewhere]
     if left:
-        body += [Heading("Elsewhere in the document"), Bullets(tuple(map(said, left)))]
+        body += [Heading("Elsewhere in the document"), Bullets(tuple(map(bullet, left)))]
     return body
 
 

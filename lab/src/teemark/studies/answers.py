@@ -51,7 +51,7 @@ class _Checked:
     the bounds within which the conclusion holds."""
 
     outcome: Outcome
-    said: str
+    text: str
     here: str = ""
     document: str = ""
 
@@ -129,7 +129,7 @@ def _answer(conclusion: Conclusion, outcome: Outcome, checked: Sequence[_Checked
         topic="conclusion",
         status=status,
         claim=f"{head}: {conclusion.claim}.",
-        evidence=" ".join(dict.fromkeys(judged.said for judged in checked)) or f"{conclusion.why}.",
+        evidence=" ".join(dict.fromkeys(judged.text for judged in checked)) or f"{conclusion.why}.",
         why=conclusion.source if outcome != "not measured" else "",
         remedy=conclusion.advice if outcome in ("yes", "no") else more,
     )

@@ -38,7 +38,7 @@ def blocks(
     else:
         tables = [cells.table([name], name * (len(seed.columns) > 1)) for name in seed.columns]
     reasons = tuple((f"[{number}] {why}.",) for number, why in enumerate(cells.reasons, 1))
-    claims = tuple(said(finding) for finding in findings)
+    claims = tuple(bullet(finding) for finding in findings)
     source = page.Paragraph((page.Quiet(_source(seed, reference)),))
     bullets = [[page.Bullets(items)] if items else [] for items in (reasons, claims)]
     note = f"{fmt.plural(len(claims), 'contradiction')} of its own" if claims else "beside this run"
@@ -256,7 +256,7 @@ def _interval(value: Value) -> str:
     return shown if fmt.TO in shown else ""  # narrower than the printed digits
 
 
-def said(finding: Finding) -> page.Text:
+def bullet(finding: Finding) -> page.Text:
     rule = finding.key.replace("-", " ").capitalize().replace("Openssl", "OpenSSL")
     return (page.Strong(f"{rule}:"), f" {finding.claim}")
 

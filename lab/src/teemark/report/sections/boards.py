@@ -37,10 +37,10 @@ def figures(subjects: Sequence[Subject], algorithm: str = ANSWERED[0]) -> dict[s
         title = subjects[0].run.title(algorithm)
         return {name: words.format(title) for name, words in FIGURES.items()}
     answers = [finding for subject in subjects for finding in subject.found("answer")]
-    said = [key for answer in answers for figure in answer.figures for key in figure.cases]
-    said.sort(key=lambda key: not Work.of(key).in_tee)
+    headline = [key for answer in answers for figure in answer.figures for key in figure.cases]
+    headline.sort(key=lambda key: not Work.of(key).in_tee)
     have = [stats.key for subject in subjects for stats in subject.models.stats]
-    keys = [key for key in dict.fromkeys((EMPTY_CALL, *said, *have)) if key in have]
+    keys = [key for key in dict.fromkeys((EMPTY_CALL, *headline, *have)) if key in have]
     keys.sort(key=lambda key: -have.count(key))
     return {key: subjects[0].run.words(key) for key in keys[:MOST]}
 
