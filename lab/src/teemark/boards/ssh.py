@@ -22,7 +22,7 @@ from teemark.base.console import detail
 from teemark.base.errors import ConnectionLost, MissingOutput, TeemarkError
 from teemark.base.shutdown import patience
 from teemark.boards.endpoint import Endpoint
-from teemark.boards.ssh_messages import connect_error, told
+from teemark.boards.ssh_messages import connect_error, error_in
 
 Stream: TypeAlias = IO[bytes] | int | None
 
@@ -135,7 +135,7 @@ class Ssh:
         """Returns the error behind the exit status 255. That status is ssh's own, unless the
         command itself ended with 255: then there is no error, and None is returned."""
         text = _text(log)
-        refusal = told("channel", self.board, text, to=str(self.endpoint))
+        refusal = error_in("channel", self.board, text, to=str(self.endpoint))
         if refusal is not None:
             return refusal
         if not text and self.answers():

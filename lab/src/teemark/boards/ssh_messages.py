@@ -84,12 +84,12 @@ def connect_error(board: str, to: Endpoint, log: str) -> errors.TeemarkError:
 def cannot_run(board: str, path: str, status: int, output: str) -> errors.TeemarkError:
     """Returns the error of an installed program of ours that doesn't run on the board."""
     last = last_line(output) if output.strip() else f"status {status}"
-    error = told("program", board, f"{status} {last}", path=path, said=last)
+    error = error_in("program", board, f"{status} {last}", path=path, said=last)
     assert error is not None
     return error
 
 
-def told(table: str, board: str, text: str, **names: str) -> errors.TeemarkError | None:
+def error_in(table: str, board: str, text: str, **names: str) -> errors.TeemarkError | None:
     """Returns the error of a table's first row whose pattern matches; None if none does."""
     for (pattern,), kind, what, hint in _rows(table):
         if re.search(pattern, text.lower()):
@@ -107,10 +107,10 @@ def transfer_error(board: str, path: str, output: str) -> errors.TeemarkError:
     """Returns the error of a file that could not be copied, from the board's messages."""
     gone = re.search("no such file or directory|not found", output.lower())
     otherwise = f"{board}: {path}{'' if gone else ' could not be copied'}: {last_line(output)}"
-    error = root_error(board, output) or told("transfer", board, output, path=path)
+    error = root_error(board, output) or error_in("transfer", board, output, path=path)
     return error or errors.TransferError(otherwise)
 
 
 def root_error(board: str, output: str) -> errors.TeemarkError | None:
     """Returns the error if sudo or su refused, from its message; None if the command ran."""
-    return told("root", board, output, said=last_line(output))
+    return error_in("root", board, output, said=last_line(output))

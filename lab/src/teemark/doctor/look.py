@@ -61,11 +61,11 @@ _LISTS = ("devices", "modules", "modules_there")
 def with_health(facts: Machine, board: str, text: str) -> Machine:
     """Returns the facts with those that HEALTH told, which has the output `text`."""
     answer = answers.parse(board, "how well it is", text, dict.fromkeys(_TEXTS + _LISTS, ".*"))
-    told = {name: answer.all(name)[0] for name in _TEXTS if answer.all(name)}
+    texts = {name: answer.all(name)[0] for name in _TEXTS if answer.all(name)}
     lists = {name: [*filter(None, answer.all(name))] for name in _LISTS if answer.all(name)}
-    free = told.pop("disk_free_kib", None)
+    free = texts.pop("disk_free_kib", None)
     disk = {"disk_free_bytes": 1024 * int(free)} if free and free.isdecimal() else {}
-    health = msgspec.to_builtins(facts.health) | harmless_value(told | lists | disk)
+    health = msgspec.to_builtins(facts.health) | harmless_value(texts | lists | disk)
     health = answers.typed(board, "how well it is", health, HealthFacts)
     return msgspec.structs.replace(facts, health=health)
 

@@ -82,7 +82,7 @@ class Offload:
     driver: str | None = None
 
     @property
-    def told(self) -> str:
+    def sentence(self) -> str:
         """Returns the evidence as a sentence."""
         return "; ".join(part.text for part in self.evidence) + "."
 

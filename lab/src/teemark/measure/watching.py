@@ -137,11 +137,11 @@ def run(
         how = "windows" if windows else "events"
         words = ("run", place, how, str(size), *program.argv)
         before = None if windows else memory.now(board, "before")
-        told, _ = board.secure_log(0)
+        log_start, _ = board.secure_log(0)
         # The first signal ends only the program: its calls until then are fetched.
         with board.stream(script(_SCRIPT, *words)) as process:
             status = process.copy(lambda _: None, TRACED_S if windows else None)
-        _, log = board.secure_log(told)
+        _, log = board.secure_log(log_start)
         pools = (before, memory.now(board, "after")) if before is not None else ()
         # Only the used part of the file is fetched: its end is a hole.
         begun = board.capture(["head", "-c", "24", f"{place}/calls"]).stdout
@@ -168,8 +168,8 @@ def run(
             "that are static, have capabilities or run as another user don't load it",
         )
     mapped = directory / "maps.txt"
-    told_maps = mapped.read_text(encoding="utf-8", errors="replace")
-    _, *parts = re.split(r"^maps (\d{1,9})$", told_maps, flags=re.M)
+    maps_text = mapped.read_text(encoding="utf-8", errors="replace")
+    _, *parts = re.split(r"^maps (\d{1,9})$", maps_text, flags=re.M)
     maps = {int(pid): Maps(text) for pid, text in zip(parts[::2], parts[1::2], strict=True)}
     mapped.unlink()
     traced, lost, waited = _events(directory / "events.txt")

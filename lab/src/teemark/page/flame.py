@@ -66,7 +66,7 @@ def render(case: CaseTrace, width: int, against: CaseTrace | None = None) -> str
     named, head = bars.legend(_colours(case, differs), width, 2)
     parts = [*named, f'<g font-family="{_FONTS}" font-size="11">']
 
-    def told(title: str) -> str:
+    def caption(title: str) -> str:
         lines = textwrap.wrap(title, int(width / _LETTER))[:_TOLD]
         spans = (f'<tspan x="0" dy="{_ROW - 3}">{escape(line)}</tspan>' for line in lines)
         return f'<text class="told" display="none" y="{head}">{"".join(spans)}</text>'
@@ -81,7 +81,7 @@ def render(case: CaseTrace, width: int, against: CaseTrace | None = None) -> str
         dark = 0.0 if differs or not frame.total else wide * frame.held / frame.total
         held = bars.box(x, y + _ROW - 4, dark, 3, _HELD[0]) if dark >= _THIN else ""
         title = _title(frame, whole, differs)
-        touched = told(title) if wide >= _TOUCHED else ""
+        touched = caption(title) if wide >= _TOUCHED else ""
         focus = ' tabindex="-1"' if touched else ""
         parts.append(
             f"<g{focus}><title>{escape(title)}</title>{touched}"

@@ -115,10 +115,10 @@ class Site:
         )
         svg = [f'<path d="{path}"/>']
         for jump in self.of(case):
-            x, told = step * self.names.index(jump.after.name), escape(self._words(jump))
+            x, title = step * self.names.index(jump.after.name), escape(self._words(jump))
             at = f'cx="{x:.4g}" cy="{y(jump.pair.second.value):.4g}"'
             svg.append(
-                f'<circle class="{jump.pair.verdict}" {at} r="4"><title>{told}</title></circle>'
+                f'<circle class="{jump.pair.verdict}" {at} r="4"><title>{title}</title></circle>'
             )
             if top:
                 side = "end" if x > width * 0.7 else "start"

@@ -76,10 +76,10 @@ def jump_table(found: Sequence[Jump]) -> list[Block]:
     ]
     heads = *left("call", "since"), *right("before", detail=True), *right("after", "change")
     # One commit may make several jumps, and functions were compared for some of them.
-    told: dict[str, str] = {}
+    commits: dict[str, str] = {}
     for one in filter(None, (jump.bisected for jump in found)):
-        told[_hash(one)] = max(commit(one), told.get(_hash(one), ""), key=len)
-    bullets: list[Text] = [(words,) for words in told.values()]
+        commits[_hash(one)] = max(commit(one), commits.get(_hash(one), ""), key=len)
+    bullets: list[Text] = [(words,) for words in commits.values()]
     if any(jump.bisected is None for jump in found):
         bullets.append(
             ("Where no commit stands, ", Code("--optee-git DIR --bisect CALL"), " finds it.")

@@ -40,12 +40,12 @@ class Repository:
 
     def version(self, ref: str, name: str = "") -> Version:
         """Returns the version at a commit, tag or branch; UsageMistake if there is none."""
-        told = git(
+        output = git(
             self.folder, "log", "-1", "--format=%H%n%T%n%cs%n%ct%n%s", f"{ref}^{{commit}}", "--"
         )
-        if not told:
+        if not output:
             raise UsageMistake(f"{self.folder} has no commit {ref}", hint="name a tag or a commit")
-        commit, tree, date, time, title = (*told.split("\n"), "")[:5]
+        commit, tree, date, time, title = (*output.split("\n"), "")[:5]
         if not name:
             tags = (git(self.folder, "tag", "--points-at", commit) or "").split()
             name = next((tag for tag in tags if _RELEASE.fullmatch(tag)), commit[:9])

@@ -29,7 +29,7 @@ def _of(subject: Subject) -> list[Block]:
             if len(outcomes) > 1:
                 where += f" {_span({_bytes(subject, case) for case in these})}"
             rows.setdefault((backend, outcome), []).append(where)
-            why.append((Code(longest.key), " ", Strong(WORDS[outcome]), f": {longest.told}"))
+            why.append((Code(longest.key), " ", Strong(WORDS[outcome]), f": {longest.sentence}"))
     table = Table(
         left("by", "done by", "the same for all sizes, where none is named"),
         [
