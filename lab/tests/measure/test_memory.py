@@ -4,7 +4,7 @@
 import pytest
 
 from teemark.exact.memory import Least, Measured
-from teemark.measure.memory import MemoryPool, MemoryStep, Taken
+from teemark.measure.memory import MemoryPool, MemoryStep, MemoryUse
 from teemark.page.blocks import Paragraph, Table, plain
 from teemark.report import memory_page
 from teemark.trace.memory import TaMemory
@@ -20,7 +20,7 @@ def pools(heap: int, ram: int, *, most: int = 0, refused: int = 0) -> tuple[Memo
     )
 
 
-FULL = Taken(
+FULL = MemoryUse(
     UUID,
     (
         MemoryStep(UUID, "before", pools(17_000, 0)),
@@ -40,7 +40,7 @@ FULL = Taken(
 
 
 def measured(
-    *sessions: Taken, ta: TaMemory | None = None, least: tuple[Least, ...] = ()
+    *sessions: MemoryUse, ta: TaMemory | None = None, least: tuple[Least, ...] = ()
 ) -> Measured:
     tas = (ta,) if ta is not None else None
     return Measured("board", (), sessions, tas, 2048, least)
@@ -69,13 +69,13 @@ def test_the_pool_that_refused_is_the_cause_whatever_the_tee_answered() -> None:
 
 def test_without_a_pool_that_refused_the_tees_answer_is_the_cause() -> None:
     steps = (*FULL.steps[:3], MemoryStep(UUID, "full", (), sessions=2, reason="busy"))
-    assert "2 sessions" in (text := said(measured(Taken(UUID, steps))))
+    assert "2 sessions" in (text := said(measured(MemoryUse(UUID, steps))))
     assert "then: busy" in text
 
 
 def test_more_sessions_than_are_opened_are_at_least_so_many() -> None:
     steps = (FULL.steps[0], MemoryStep(UUID, "full", pools(1, 1), sessions=512))
-    assert f"At least 512 sessions with TA {UUID} fit" in said(measured(Taken(UUID, steps)))
+    assert f"At least 512 sessions with TA {UUID} fit" in said(measured(MemoryUse(UUID, steps)))
 
 
 def test_a_tee_without_statistics_says_so_and_how_many_sessions_fit() -> None:
@@ -84,7 +84,7 @@ def test_a_tee_without_statistics_says_so_and_how_many_sessions_fit() -> None:
         MemoryStep(UUID, "before", unknown=why),
         MemoryStep(UUID, "full", unknown=why, sessions=7, reason="out of memory"),
     )
-    what = measured(Taken(UUID, steps))
+    what = measured(MemoryUse(UUID, steps))
     assert "7 sessions" in said(what)
     assert "CFG_WITH_STATS=n" in said(what)
     assert not [block for block in memory_page.blocks(what) if isinstance(block, Table)]
@@ -108,6 +108,6 @@ def test_a_failed_case_is_named_and_the_command_fails() -> None:
         MemoryStep("invoke/none/tee/none", "before", pools(1, 1)),
         MemoryStep("invoke/none/tee/none", "failed", pools(1, 1), reason="no TA"),
     )
-    what = Measured("board", (Taken("invoke/none/tee/none", steps),), (), None, 2048)
+    what = Measured("board", (MemoryUse("invoke/none/tee/none", steps),), (), None, 2048)
     assert what.failed
     assert "invoke/none/tee/none failed: no TA." in said(what)

@@ -19,7 +19,7 @@ from teemark.cli import main as cli
 from teemark.exact import memory
 from teemark.exact.record import recording
 from teemark.measure import memory as outside
-from teemark.measure.memory import Taken
+from teemark.measure.memory import MemoryUse
 from teemark.measure.watching import Program
 from teemark.plan.file import CaseLine, load_plan
 from teemark.run import reader
@@ -54,7 +54,7 @@ def watched() -> Iterator[tuple[VirtualBoard, Path, Built]]:
 
 def run(
     watched: tuple[VirtualBoard, Path, Built], *cases: CaseLine
-) -> tuple[list[Taken], tuple[TaMemory, ...]]:
+) -> tuple[list[MemoryUse], tuple[TaMemory, ...]]:
     board, folder, built = watched
     taken = outside.of_cases(board, cases)
     assert [found.failure for found in taken] == [None] * len(cases)

@@ -100,22 +100,22 @@ def known() -> str:
 def read(reading: Reading) -> set[int]:
     """Takes all lines of known programs; returns their numbers. A line that mail has folded is read
     with the next one."""
-    log, taken = _Log(reading), set[int]()
+    log, numbers = _Log(reading), set[int]()
     for (number, text), (after, rest) in pairwise([*reading.lines, (0, "")]):
-        if number in taken:
+        if number in numbers:
             continue
         line, found = _matches(text)
         if not found and len(text) > FOLDED and rest and not _matches(rest)[1]:
             line, both = _matches(f"{text} {rest.lstrip()}")
             half, end = len(text) // 2, len(text) + 1
             found = [one for one in both if one.start() < half and one.end() > end]
-            taken |= {after} if found else set()
+            numbers |= {after} if found else set()
         log.line = number
-        taken |= {number} if found else set()
+        numbers |= {number} if found else set()
         for match in found:
             fields = {key: text for key, text in match.groupdict().items() if text is not None}
             log.record(line, fields)
-    return taken
+    return numbers
 
 
 def _matches(text: str) -> tuple[ProgramLine, list[re.Match[str]]]:
@@ -221,8 +221,8 @@ class _Log:
         """Takes times and rates of keys, KEMs and signatures; 0.0000s is less than it shows."""
         times, rates = fields["times"].split(), fields["rates"].split()
         for shown, often in zip(times, rates, strict=True) if len(times) == len(rates) else ():
-            taken = {"time": self.take(shown[:-1], "s"), "rate": self.take(often, "/s")}
-            self.test(*related(("per-second: time = 1 / rate",), taken))
+            figures = {"time": self.take(shown[:-1], "s"), "rate": self.take(often, "/s")}
+            self.test(*related(("per-second: time = 1 / rate",), figures))
 
     def about_openssl(self, fields: Fields, _: Figures) -> None:
         self.forked |= "forked" in fields

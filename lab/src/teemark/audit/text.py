@@ -196,8 +196,8 @@ def read(text: str, file: str) -> Reading:
     ]
     number, first = next((line for line in lines if line[1].strip()), (1, ""))
     reading = Reading(file, lines=lines)
-    taken = programs.read(reading)
-    left = [(number, text * (number not in taken)) for number, text in lines]
+    numbers = programs.read(reading)
+    left = [(number, text * (number not in numbers)) for number, text in lines]
     _Text(reading, list(_without_directives(left))).run()
     reading.unread.sort(key=lambda one: one[1])
     if not reading.figures:

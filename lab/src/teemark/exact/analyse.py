@@ -40,7 +40,7 @@ CALIBRATION = HARNESS  # The case that calls nothing: it shows the cost of readi
 UNNAMED_KEPT = 20
 LINES_KEPT = 12  # Source lines kept per function
 
-Taken = tuple[Window, int | None]  # A window, and its time by the guest's clock, ns
+TimedCall = tuple[Window, int | None]  # A window, and its time by the guest's clock, ns
 
 _LIBRARIES = ("libteec.so.2", "libc.so.6", "libcrypto.so.3", "ld-linux-aarch64.so.1")
 _PROGRAMS = ("usr/sbin/tee-supplicant", "usr/bin/busybox", "usr/sbin/dropbear")
@@ -100,7 +100,7 @@ def analyse(
     recorded = [windows.read(file, beginning) for file in files]
     by_case = _by_case(run, [window for window in recorded if window.marker == SAMPLE])
     sound = {case.key for case in run.sound}
-    by_case = {key: taken for key, taken in by_case.items() if key in sound}
+    by_case = {key: calls for key, calls in by_case.items() if key in sound}
     by_case |= _by_part(run, [window for window in recorded if window.marker != SAMPLE])
     # A step of teehash stands for all its parts.
     whole = [(key, *(f"{key}/{part}" for part in TEEHASH_PARTS.values())) for key in keys]
@@ -118,7 +118,7 @@ def _unclear(windows: int, expected: str, fails: Sequence[Fail]) -> DataError:
     )
 
 
-def _by_case(run: RunData, recorded: Sequence[Window]) -> Mapping[str, list[Taken]]:
+def _by_case(run: RunData, recorded: Sequence[Window]) -> Mapping[str, list[TimedCall]]:
     """Returns each case's windows with their time by the guest's clock, from which the cost of
     reading the clock is subtracted."""
     samples = sorted(
@@ -134,11 +134,11 @@ def _by_case(run: RunData, recorded: Sequence[Window]) -> Mapping[str, list[Take
         raise DataError(f"the run has no samples of {CALIBRATION}")
     clock_ns = statistics.fmean(ns - window.instructions for window, ns in by_case[CALIBRATION])
     return {
-        key: [(call, round(ns - clock_ns)) for call, ns in taken] for key, taken in by_case.items()
+        key: [(call, round(ns - clock_ns)) for call, ns in calls] for key, calls in by_case.items()
     }
 
 
-def _by_part(run: RunData, recorded: Sequence[Window]) -> Mapping[str, list[Taken]]:
+def _by_part(run: RunData, recorded: Sequence[Window]) -> Mapping[str, list[TimedCall]]:
     """Returns the windows of teehash's parts, which have no clock times. Each run of teehash begins
     with the window that opens a session."""
     runs: list[list[Window]] = []
@@ -150,16 +150,16 @@ def _by_part(run: RunData, recorded: Sequence[Window]) -> Mapping[str, list[Take
         runs[-1].append(window)
     if len(runs) != len(run.teehash):
         raise _unclear(len(runs), f"{len(run.teehash)} runs of teehash", run.fails)
-    by_part: dict[str, list[Taken]] = defaultdict(list)
+    by_part: dict[str, list[TimedCall]] = defaultdict(list)
     for record, parts in zip(run.teehash, runs, strict=True):
         for window in parts:
             by_part[f"{record.case}/{TEEHASH_PARTS[window.marker]}"].append((window, None))
     return by_part
 
 
-def _case(key: str, taken: Sequence[Taken], named_by: SymbolSources) -> CaseTrace:
-    middle = sorted(taken, key=lambda pair: pair[0].instructions)[(len(taken) - 1) // 2][0]
-    samples = tuple(TracedSample(window.whole, ns) for window, ns in taken)
+def _case(key: str, calls: Sequence[TimedCall], named_by: SymbolSources) -> CaseTrace:
+    middle = sorted(calls, key=lambda pair: pair[0].instructions)[(len(calls) - 1) // 2][0]
+    samples = tuple(TracedSample(window.whole, ns) for window, ns in calls)
     return profile_of(key, middle, samples, named_by)
 
 

@@ -23,7 +23,7 @@ from teemark.exact.analyse import signed_ta, sources
 from teemark.exact.record import TaCalls, recording
 from teemark.measure import memory as outside
 from teemark.measure import watching
-from teemark.measure.memory import Taken
+from teemark.measure.memory import MemoryUse
 from teemark.measure.watching import Program, Ran
 from teemark.plan.file import CaseLine
 from teemark.run import records
@@ -50,15 +50,15 @@ class Least:
 @dataclass(frozen=True, slots=True)
 class Measured:
     board: str
-    cases: tuple[Taken, ...]
-    sessions: tuple[Taken, ...]
+    cases: tuple[MemoryUse, ...]
+    sessions: tuple[MemoryUse, ...]
     tas: tuple[TaMemory, ...] | None  # None: not a board that counts instructions
     framework: int  # bytes that OP-TEE's framework adds to TA_STACK_SIZE
     least: tuple[Least, ...] = ()
 
     @property
     def failed(self) -> bool:
-        return any(taken.failure for taken in (*self.cases, *self.sessions))
+        return any(use.failure for use in (*self.cases, *self.sessions))
 
 
 def measure(
@@ -77,12 +77,12 @@ def measure(
         with own_ta.ready_board(board):
             with guest(board, built.file if built else None, tell=lambda _: None):
                 with working(f"looking at the TEE's memory on {board.name} …"):
-                    taken = outside.of_cases(board, cases) if cases else []
-                    seen = _inside(board, folder, built) if taken and folder else None
+                    uses = outside.of_cases(board, cases) if cases else []
+                    seen = _inside(board, folder, built) if uses and folder else None
                 with working(f"filling {board.name} with sessions …"):
                     sessions = outside.of_sessions(board, uuids)
             adds = framework(board.kit)
-            measured = Measured(board.name, tuple(taken), tuple(sessions), seen, adds)
+            measured = Measured(board.name, tuple(uses), tuple(sessions), seen, adds)
             if least and ta is not None and uuid is not None:
                 measured = replace(measured, least=_least(board, measured, cases, ta, uuid))
     return measured
@@ -109,9 +109,9 @@ def of_program(file: BoardFile, program: Program, directory: Path) -> tuple[Meas
     with _opened(file) as (board, folder), own_ta.ready_board(board):
         with working(f"running {program.argv[0]} on {board.name} …"):
             ran = watching.run(board, program, directory)
-        taken = Taken(program.argv[0], ran.memory)
-        measured = Measured(board.name, (taken,), (), None, framework(board.kit))
-        if folder is not None and isinstance(board, VirtualBoard) and taken.pools:
+        use = MemoryUse(program.argv[0], ran.memory)
+        measured = Measured(board.name, (use,), (), None, framework(board.kit))
+        if folder is not None and isinstance(board, VirtualBoard) and use.pools:
             kernel = board.capture(["cat", "/proc/kallsyms"]).text
             known = programs.sources_of(sources(board.optee, kernel), ran, program, folder)
             measured = replace(measured, tas=accesses.read(folder / "memory", known))
@@ -160,7 +160,7 @@ def _least(
     board: Board, measured: Measured, cases: Sequence[CaseLine], ta: OwnTa, uuid: str
 ) -> tuple[Least, ...]:
     mine = next((memory for memory in measured.tas or () if memory.name == ta.name), None)
-    failure = next((taken.failure for taken in measured.cases if taken.failure), "")
+    failure = next((use.failure for use in measured.cases if use.failure), "")
     if mine is None or failure:
         why = failure or "QEMU's plugin saw none of its code"
         raise DataError(f"{ta.name}: no less memory can be tried: {why}")
@@ -207,5 +207,5 @@ class _Trial:
                 header.write(f"\n#undef {name}\n#define {name} {size}\n")
             built = own_ta.build_for(OwnTa(self.ta.name, copy), self.uuid, self.board)
             with guest(self.board, built.file if built else None, tell=lambda _: None):
-                taken = outside.of_cases(self.board, self.cases)
-        return next((found.failure for found in taken if found.failure is not None), "")
+                uses = outside.of_cases(self.board, self.cases)
+        return next((found.failure for found in uses if found.failure is not None), "")

@@ -52,9 +52,9 @@ def rows(run: RunData) -> Iterator[dict[str, Any]]:
     }
     waited = {stats.key for stats in stats_of(run) if stats.unit == "ns"}
     cases = run.cases.values()
-    taken = [(sample, case.record) for case in cases for sample in case.samples]
-    taken.sort(key=lambda pair: pair[0].seq)
-    for sample, case in taken:
+    samples = [(sample, case.record) for case in cases for sample in case.samples]
+    samples.sort(key=lambda pair: pair[0].seq)
+    for sample, case in samples:
         start = next(start.number for start in run.starts if sample.seq in start.seqs)
         yield of_run | {
             "case": case.case,

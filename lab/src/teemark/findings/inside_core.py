@@ -120,7 +120,7 @@ class Shown:
 
     key: str
     called: str  # Pattern of these functions' names
-    taken: str  # The purpose of their instructions
+    purpose: str  # Of their instructions
     claim: str
     remedy: str
     below: str = ""  # Pattern of the functions to count instead, with their callees
@@ -128,15 +128,15 @@ class Shown:
     least: float = 0.0  # Share of the call that the instructions must exceed
 
     def __call__(self, call: CaseTrace) -> Finding:
-        taken, calls = _count(call, self.called)
+        count, calls = _count(call, self.called)
         if self.below:
-            taken = below(call, self.below) if calls else 0
-        share = taken / call.instructions
+            count = below(call, self.below) if calls else 0
+        share = count / call.instructions
         costs = Share(share, call.case) if share else None
         return cause(
             self.key,
             "found" if calls and (share > self.least or not self.least) else "ruled out",
-            (_counted(f"{self.taken}, of {call.case}", share),),
+            (_counted(f"{self.purpose}, of {call.case}", share),),
             claim=self.claim,
             remedy=self.remedy,
             costs=costs,

@@ -45,7 +45,7 @@ class MemoryStep(msgspec.Struct, frozen=True):
         return next((pool for pool in self.pools if pool.name == name), None)
 
 
-class Taken(msgspec.Struct, frozen=True):
+class MemoryUse(msgspec.Struct, frozen=True):
     """The steps of one case, or of the sessions with one TA."""
 
     about: str
@@ -87,14 +87,14 @@ class Taken(msgspec.Struct, frozen=True):
         return tuple(pool for pool in full.pools if pool.refused) if full is not None else ()
 
 
-def of_cases(board: Board, cases: Sequence[CaseLine]) -> list[Taken]:
+def of_cases(board: Board, cases: Sequence[CaseLine]) -> list[MemoryUse]:
     """Runs each case alone on an open board that is set up."""
     allowed = ["--allow-rpmb"] if board.config.rpmb else []
     lines = case_lines(cases).encode()
     return _ask(board, ["teebench", *allowed, "--memory", "--cases", "-"], lines)
 
 
-def of_sessions(board: Board, uuids: Sequence[str]) -> list[Taken]:
+def of_sessions(board: Board, uuids: Sequence[str]) -> list[MemoryUse]:
     """Opens sessions with each TA until the TEE refuses, then closes them."""
     return _ask(board, ["teebench", "--fit", *uuids], b"") if uuids else []
 
@@ -102,13 +102,13 @@ def of_sessions(board: Board, uuids: Sequence[str]) -> list[Taken]:
 def now(board: Board, step: str) -> MemoryStep:
     """Returns the TEE's pools now, as this step; from then on their most begins anew."""
     try:
-        (taken,) = _ask(board, ["sh", "-c", "teebench --fit"], b"")
+        (use,) = _ask(board, ["sh", "-c", "teebench --fit"], b"")
     except BoardError as error:  # the board has no teebench, or an older one
         return MemoryStep("all", step, unknown=error.message)
-    return replace(taken.steps[0], step=step)
+    return replace(use.steps[0], step=step)
 
 
-def _ask(board: Board, argv: list[str], lines: bytes) -> list[Taken]:
+def _ask(board: Board, argv: list[str], lines: bytes) -> list[MemoryUse]:
     done = board.capture(argv, stdin=lines, check=False, timeout=LIMIT_S)
     about = "the TEE's memory"
     steps = [
@@ -118,4 +118,4 @@ def _ask(board: Board, argv: list[str], lines: bytes) -> list[Taken]:
     if done.status not in (0, 1) or not steps:
         raise BoardError(f"{board.name}: {answers.last_line(done.complaint)}")
     groups = groupby(steps, key=lambda step: step.about)
-    return [Taken(about, tuple(group)) for about, group in groups]
+    return [MemoryUse(about, tuple(group)) for about, group in groups]

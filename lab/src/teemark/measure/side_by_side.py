@@ -111,12 +111,12 @@ def _begin(child: Child, parent: int, *, live: bool) -> None:
 
 def _admit(children: Sequence[Child], memory: int) -> None:
     left = [child for child in children if child.status is None]
-    taken = sum(child.needs for child in left if child.begun)
+    in_use = sum(child.needs for child in left if child.begun)
     for child in left:
-        if not child.begun and (not taken or taken + child.needs <= memory):
+        if not child.begun and (not in_use or in_use + child.needs <= memory):
             os.write(child.gate[1], b".")
             child.begun = True
-            taken += child.needs
+            in_use += child.needs
 
 
 def _wait(children: Sequence[Child], memory: int) -> None:

@@ -42,16 +42,16 @@ class Drift:
 def drift(cases: Iterable[MeasuredCase], sampling: Sampling) -> Drift | None:
     """Returns the levels of a run's parts; None for too few samples. Each sample counts relative to
     the median of its case."""
-    taken: list[tuple[int, float]] = []
+    ratios: list[tuple[int, float]] = []
     for measured in cases:
         for repeat in measured.repeats:
             mine = [sample for sample in measured.samples if sample.repeat == repeat]
             middle = median(sample.ns / sample.loops for sample in mine)
             if middle > 0 and len(mine) > 1:
-                taken += [(sample.seq, sample.ns / sample.loops / middle) for sample in mine]
-    if len(taken) < PARTS * ENOUGH:
+                ratios += [(sample.seq, sample.ns / sample.loops / middle) for sample in mine]
+    if len(ratios) < PARTS * ENOUGH:
         return None
-    ordered = np.array([value for _, value in sorted(taken)])
+    ordered = np.array([value for _, value in sorted(ratios)])
     levels = tuple(
         replace(sampling.estimate([part.tolist()], f"drift {number}"), cases=frozenset())
         for number, part in enumerate(np.array_split(ordered, PARTS))

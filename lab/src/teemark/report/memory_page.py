@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from teemark.exact.memory import Measured
 from teemark.findings.call import STACK_LEFT
-from teemark.measure.memory import Taken
+from teemark.measure.memory import MemoryUse
 from teemark.page.blocks import Block, Paragraph, Table, left, right
 from teemark.trace.memory import TaMemory
 from teemark.wording import fmt
@@ -31,9 +31,9 @@ def blocks(measured: Measured) -> Iterator[Block]:
             yield pools(measured.cases, "case or program")
         if measured.sessions:
             yield _sessions(measured.sessions)
-    for taken in every:
-        if taken.failure:
-            yield Paragraph((f"{taken.about} failed: {taken.failure}.",))
+    for use in every:
+        if use.failure:
+            yield Paragraph((f"{use.about} failed: {use.failure}.",))
     if measured.cases and measured.tas is None:
         yield Paragraph(("Stacks and heaps of TAs are seen on --board qemu-v8-icount only.",))
 
@@ -50,19 +50,19 @@ def _answer(measured: Measured) -> Iterator[str]:
         )
     for ta in scarce(measured):
         yield f"That is little: raise TA_STACK_SIZE of {ta.name}, for other input may take more."
-    for taken in measured.sessions:
-        if taken.sessions is not None:
-            yield _fit(taken)
+    for use in measured.sessions:
+        if use.sessions is not None:
+            yield _fit(use)
 
 
-def _fit(taken: Taken) -> str:
-    most = f"{fmt.plural(taken.sessions or 0, 'session')} with TA {taken.about}"
-    if (taken.sessions or 0) >= _MOST:
+def _fit(use: MemoryUse) -> str:
+    most = f"{fmt.plural(use.sessions or 0, 'session')} with TA {use.about}"
+    if (use.sessions or 0) >= _MOST:
         return f"At least {most} fit."
-    if not taken.exhausted:
-        full = taken.step("full")
+    if not use.exhausted:
+        full = use.step("full")
         return f"{most} fit; then: {full.reason if full is not None else 'unknown'}."
-    pools = fmt.listed([f"{pool.name} ({fmt.count(pool.size)} bytes)" for pool in taken.exhausted])
+    pools = fmt.listed([f"{pool.name} ({fmt.count(pool.size)} bytes)" for pool in use.exhausted])
     return f"{most} fit: then {pools} has no room left."
 
 
@@ -93,20 +93,20 @@ def _stacks(measured: Measured, tas: tuple[TaMemory, ...]) -> Table:
     return Table(columns, rows, "Stacks and heaps of TAs, by every access to memory", note)
 
 
-def _pool(taken: Taken, pool: str, steps: tuple[str, str], since: str) -> tuple[str, ...]:
+def _pool(use: MemoryUse, pool: str, steps: tuple[str, str], since: str) -> tuple[str, ...]:
     """Returns how a pool's bytes in use changed: at the first of the `steps`, from `since` to the
     second, at most, and when all was closed."""
     first, second = steps
-    more = (taken.more(first, pool), taken.more(second, pool, since=since), taken.most(pool))
-    changes = (*more, taken.more("after", pool))
+    more = (use.more(first, pool), use.more(second, pool, since=since), use.most(pool))
+    changes = (*more, use.more("after", pool))
     return tuple(fmt.NONE if change is None else fmt.change(change) for change in changes)
 
 
-def pools(taken: tuple[Taken, ...], what: str) -> Table:
+def pools(uses: tuple[MemoryUse, ...], what: str) -> Table:
     """Returns a table of what the TEE gave away to each case, or to a program."""
     rows = tuple(
         (one.about, pool, *_pool(one, pool, ("ready", "again"), "call"))
-        for one in taken
+        for one in uses
         for pool in one.pools
     )
     columns = (*left(what, "pool"), *right("ready", "kept by a call", optional=True))
@@ -114,14 +114,14 @@ def pools(taken: tuple[Taken, ...], what: str) -> Table:
     return Table(columns, rows, "What the TEE gave away, bytes", "by OP-TEE's own statistics")
 
 
-def _sessions(sessions: tuple[Taken, ...]) -> Table:
+def _sessions(sessions: tuple[MemoryUse, ...]) -> Table:
     rows = []
-    for taken in sessions:
-        many = fmt.NONE if taken.sessions is None else fmt.count(taken.sessions)
-        refused = {pool.name for pool in taken.exhausted}
-        for pool in taken.pools:
-            changes = _pool(taken, pool, ("first", "second"), "first")
-            rows.append((taken.about, many, pool, *changes, "refused" * (pool in refused)))
+    for use in sessions:
+        many = fmt.NONE if use.sessions is None else fmt.count(use.sessions)
+        refused = {pool.name for pool in use.exhausted}
+        for pool in use.pools:
+            changes = _pool(use, pool, ("first", "second"), "first")
+            rows.append((use.about, many, pool, *changes, "refused" * (pool in refused)))
     figures = (*left("pool"), *right("first", "second", "at most", "when closed"), *left("then"))
     columns = (*left("TA"), *right("sessions"), *figures)
     return Table(columns, rows, "Sessions until the TEE refuses, bytes")

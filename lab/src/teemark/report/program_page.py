@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from teemark.base.files import write_whole
 from teemark.base.results import SHORT_BUFFER, TARGET_DEAD
 from teemark.findings.program import Cost, advice
-from teemark.measure.memory import Taken
+from teemark.measure.memory import MemoryUse
 from teemark.measure.origin import command
 from teemark.measure.watching import Leg, Ran, Wait
 from teemark.page import blocks as page
@@ -45,7 +45,7 @@ def sections(
         return fmt.count(round(ns)) if exact else fmt.duration(ns)
 
     pools = any(step.pools for step in ran.memory)
-    memory = (memory_page.pools((Taken("all", ran.memory),), "program"),) if pools else ()
+    memory = (memory_page.pools((MemoryUse("all", ran.memory),), "program"),) if pools else ()
     findings = advice(ran.watched, names, exact=exact)
     answer = _attached(ran, cost) if ran.attached else _answer(ran, kinds, names, cost, exact=exact)
     parts = (

@@ -118,8 +118,8 @@ def _table(subject: "Subject") -> Table | None:
     for world, secure in (("TEE", True), ("Linux", False)):
         mine = (name for name in group if who[name].secure is secure)
         for number, backend in enumerate(mine):
-            taken = {case.bytes: case.estimate for case in group[backend]}
-            cells = [fmt.cost_cell(run, taken[n]) if n in taken else fmt.NONE for n in sizes]
+            costs = {case.bytes: case.estimate for case in group[backend]}
+            cells = [fmt.cost_cell(run, costs[n]) if n in costs else fmt.NONE for n in sizes]
             rows.append(("" if number else world, who[backend].title, *cells))
     unit = ", instructions" if run.icount else ""
     columns = (*left(f"{run.title(algorithm)}{unit}", ""), *right(*map(fmt.size, sizes)))

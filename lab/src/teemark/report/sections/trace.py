@@ -39,11 +39,11 @@ def calls(trace: Trace, against: Trace | None = None, top: int = TOP) -> list[Bl
     shown: set[str] = set()
     for number, case in enumerate(trace.cases):
         before = against.case(case.case) if against is not None else None
-        taken, inside = (
+        cost, inside = (
             f"{fmt.count(case.instructions)} instructions",
             _call(case, before, top, shown),
         )
-        blocks.append(Fold(case.case, taken, tuple(inside), open=number == 0))
+        blocks.append(Fold(case.case, cost, tuple(inside), open=number == 0))
     return blocks
 
 
