@@ -32,8 +32,8 @@ def send(mosquitto: Mosquitto) -> Seen:
     hits, searched = mosquitto.search(SECRET.decode())
     for listener in listeners:
         mosquitto.end(listener)
-    got = mosquitto.received("bob")
-    payload = got[-1][2] if got else b""
+    messages = mosquitto.received("bob")
+    payload = messages[-1][2] if messages else b""
     return Seen(
         bob=mosquitto.opened("bob", TOPIC, payload) if payload else None,
         bob_payload=payload,

@@ -48,8 +48,8 @@ def render(run: RunData) -> str:
             counts["skipped"] += 1
             ET.SubElement(_test(suite, skip.case), "skipped", message=_text(skip.reason))
     for case in short.values():
-        got = "" if case.total is None else f"{case.samples} of {case.total} samples; "
-        message = f"not measured as asked: {got}the run is incomplete: {run.incomplete}"
+        samples = "" if case.total is None else f"{case.samples} of {case.total} samples; "
+        message = f"not measured as asked: {samples}the run is incomplete: {run.incomplete}"
         ET.SubElement(_test(suite, case.case), "error", message=_text(message))
     refused = run.tee_refused[0].reason if run.tee_refused else None
     for name, problem in (("run/complete", run.incomplete), ("run/tee", refused)):
