@@ -186,14 +186,14 @@ def test_the_report_of_calls(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_trace_takes_calls_from_a_plan() -> None:
     known = parsed(GOOD)
-    plan = record.plan_of(["call/hash/tee/4096", "invoke/none/tee/none"], 3, known=known)
+    plan = record.plan_of(["call/hash/tee/4096", "invoke/none/tee/none"], 3, plan=known)
     assert [case.key for case in plan.cases] == [
         *("invoke/none/empty/none", "call/hash/tee/4096", "invoke/none/tee/none"),
     ]
     assert plan.cases[1].call == known.cases[1].call
     assert (plan.cases[1].samples, plan.ta) == (3, UUID)
     with pytest.raises(UsageMistake, match="no plan says what that calls"):
-        record.plan_of(["call/hash/tee/1"], 3, known=known)
+        record.plan_of(["call/hash/tee/1"], 3, plan=known)
 
 
 # -- new-ta ----------------------------------------------------------------------------------

@@ -433,7 +433,7 @@ def test_instructions_never_stand_under_milliseconds(name: str, spread: float) -
                 value, unit = cells._value(line, column), cells._unit(line, column)
                 if not isinstance(value, Value) or UNITS.get(unit, ("",))[0] not in {
                     "time", "rate", "time per byte"
-                } or value.known.kind not in ("counted", "waited"):  # fmt: skip
+                } or value.estimate.kind not in ("counted", "waited"):  # fmt: skip
                     continue
                 place = next(
                     place for place, head in enumerate(table.columns)
@@ -442,7 +442,7 @@ def test_instructions_never_stand_under_milliseconds(name: str, spread: float) -
                 said = (
                     f"{table.columns[place].title} {by_row[line][1]} {text_of(by_row[line][place])}"
                 )
-                word = {"counted": "instructions", "waited": ", waits"}[value.known.kind]
+                word = {"counted": "instructions", "waited": ", waits"}[value.estimate.kind]
                 assert word in said, (seed.table, line, column)
                 checked += 1
     assert checked > 5

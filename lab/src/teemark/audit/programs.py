@@ -92,7 +92,7 @@ def _lines() -> tuple[tuple[ProgramLine, re.Pattern[str]], ...]:
     return tuple((line, line.compiled()) for line in relations().line)
 
 
-def known() -> str:
+def titles() -> str:
     """Returns the names of the programs whose output is read."""
     return ", ".join(dict.fromkeys(line.title for line, _ in _lines()))
 

@@ -14,7 +14,7 @@ from teemark.audit.numbers import NUMBER, figure, plain, unit_named
 from teemark.base.errors import DataError, UsageMistake
 
 KNOWN = (
-    f"outputs of {programs.known()}; tables in Markdown, CSV, reStructuredText or with aligned "
+    f"outputs of {programs.titles()}; tables in Markdown, CSV, reStructuredText or with aligned "
     "columns; lists of name: value"
 )
 LONGEST = 20_000  # Characters of a line that are read; the rest is cut off

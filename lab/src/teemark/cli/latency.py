@@ -47,8 +47,8 @@ def command(
             "name the calls, or one program",
             hint="--while invoke/none/tee/none, or: teemark latency -- PROGRAM [ARG]…",
         )
-    known = record.plan_of(cases, 1).cases[1:] if cases else ()
-    loads = {case.key: latency.calls(case) for case in known} or {" ".join(argv): argv}
+    lines = record.plan_of(cases, 1).cases[1:] if cases else ()
+    loads = {case.key: latency.calls(case) for case in lines} or {" ".join(argv): argv}
     options = latency.Options(
         cpu, cpu if load_cpu is None else load_cpu, samples, period, stop_ns=stop_above or 0
     )

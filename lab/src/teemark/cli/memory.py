@@ -66,7 +66,7 @@ def command(
     if plan is not None or ta_path is not None:
         calls = record.TaCalls(*common.load(ta_path, plan))
     # A key of the plan stands for the plan's case, which says what to call.
-    named = record.plan_of(cases, 1, known=calls.plan).cases[1:] if cases else calls.plan.cases
+    named = record.plan_of(cases, 1, plan=calls.plan).cases[1:] if cases else calls.plan.cases
     uuids = fit or ((calls.plan.ta,) if calls.plan.ta is not None and not least else ())
     if not named and not uuids:
         raise UsageMistake(

@@ -49,10 +49,10 @@ def command(
 
     Exit status: 0 if none holds; 1 if one does, or has to be looked at.
     """
-    known = {finding.name: finding for finding in upstream.load()}
+    findings = {finding.name: finding for finding in upstream.load()}
     for name in names:
-        if name not in known:
-            hint = f"{meant(name, known)}there are: {', '.join(known)}"
+        if name not in findings:
+            hint = f"{meant(name, findings)}there are: {', '.join(findings)}"
             raise UsageMistake(f"there is no finding {name}", hint=hint)
     with ExitStack() as stack:
         if at is not None:
@@ -62,7 +62,7 @@ def command(
             raise UsageMistake(
                 f"{tree} has no source of OP-TEE", hint="name its top folder, or a commit by --at"
             )
-        rows = [upstream.look(tree, known[name]) for name in names or known]
+        rows = [upstream.look(tree, findings[name]) for name in names or findings]
         if measure:
             file, folder = config.find(board), directory_for(None, board, "upstream")
             rows = [_measured(file, tree, row, folder) for row in rows]

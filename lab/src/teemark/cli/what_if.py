@@ -66,7 +66,7 @@ def command(
         files.append(record.with_optee(file, optee or "source", words, applied))
     calls = record.TaCalls(*(common.load(ta_path, None) if ta_path is not None else ()))
     # A wrong case is reported before anything is built.
-    record.plan_of(cases, record.SAMPLES, known=calls.plan)
+    record.plan_of(cases, record.SAMPLES, plan=calls.plan)
     folder = _folder(out, file.name, own_ta=ta_path is not None)
     say(record.ahead(len(files), len(cases), file))
     built: list[Variant] = []

@@ -113,8 +113,8 @@ def of_program(file: BoardFile, program: Program, directory: Path) -> tuple[Meas
         measured = Measured(board.name, (use,), (), None, framework(board.kit))
         if folder is not None and isinstance(board, VirtualBoard) and use.pools:
             kernel = board.capture(["cat", "/proc/kallsyms"]).text
-            known = programs.sources_of(sources(board.optee, kernel), ran, program, folder)
-            measured = replace(measured, tas=accesses.read(folder / "memory", known))
+            names = programs.sources_of(sources(board.optee, kernel), ran, program, folder)
+            measured = replace(measured, tas=accesses.read(folder / "memory", names))
         return measured, ran
 
 
@@ -135,13 +135,13 @@ def _inside(board: Board, folder: Path, built: Built | None) -> tuple[TaMemory, 
     if not file.is_file():
         raise DataError("QEMU's plugin recorded nothing: did teebench end early?")
     names = sources(board.optee, kernel, built)
-    known = {elf.file.stem for elf in names.tas}
+    uuids = {elf.file.stem for elf in names.tas}
     signed = [(PKCS11, "pkcs11", paths.vboard() / f"root/usr/lib/optee_armtz/{PKCS11}.ta")]
     if built is not None and built.elf is None:
         signed.append((built.file.stem, built.name, built.file))
     more = []
     for uuid, name, ta in signed:
-        if ta.is_file() and uuid not in known:
+        if ta.is_file() and uuid not in uuids:
             if (elf := signed_ta(ta, f"TA {name}", folder)) is None:
                 raise DataError(f"{ta}: no ELF file is in it: is it encrypted?")
             more.append(elf)

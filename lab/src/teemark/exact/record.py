@@ -58,11 +58,11 @@ class TaCalls:
     plan: Plan = _NO_PLAN
 
 
-def plan_of(keys: Sequence[str], samples: int, known: Plan = _NO_PLAN) -> Plan:
+def plan_of(keys: Sequence[str], samples: int, plan: Plan = _NO_PLAN) -> Plan:
     """Returns a plan of these cases, with one call per sample and the calibration first. The plan
-    `known` defines the calls of workload `call`. Each step of teehash runs `samples` times."""
+    `plan` defines the calls of workload `call`. Each step of teehash runs `samples` times."""
     cases, steps = [], {}
-    calls = {case.key: case for case in known.cases if case.call}
+    calls = {case.key: case for case in plan.cases if case.call}
     for key in dict.fromkeys((CALIBRATION, *keys)):
         if key.startswith(f"{PROGRAM}/"):
             step = step_of(_split(key)[0], samples)
@@ -83,7 +83,7 @@ def plan_of(keys: Sequence[str], samples: int, known: Plan = _NO_PLAN) -> Plan:
     summary = "One call of each case, instruction by instruction."
     traced = keys[0] if len(keys) == 1 else f"{len(keys)} calls"
     title = f"Where the instructions of {traced} go"
-    return Plan("trace", summary, tuple(cases), tuple(steps.values()), known.ta, title=title)
+    return Plan("trace", summary, tuple(cases), tuple(steps.values()), plan.ta, title=title)
 
 
 def _split(key: str) -> tuple[str, str]:
@@ -158,7 +158,7 @@ def record(
     run is incomplete, keeps what was measured and raises the error. With `beginning`, a call too
     long to record is traced as far as it was recorded."""
     calls = calls or TaCalls()
-    plan = plan_of(keys, samples, known=calls.plan)
+    plan = plan_of(keys, samples, plan=calls.plan)
     try:
         plan_check.check(plan)
     except ConfigError as error:

@@ -120,19 +120,19 @@ def _pieces(ground: Ground) -> Iterator[Choice]:
         *smaller, whole = sizes
         takes = {size: in_pieces(models, cost, whole, size) for size in smaller}
         takes[whole] = cost.at(whole)
-        known = {size: estimate for size, estimate in takes.items() if estimate is not None}
+        costs = {size: estimate for size, estimate in takes.items() if estimate is not None}
         left_out = cost.fit.prediction_error
-        if left_out is None or len(known) < len(sizes):
+        if left_out is None or len(costs) < len(sizes):
             continue
         by = cost.algorithm, cost.backend
         streams = [stream.off or 0.0 for stream in models.streams
                    if (stream.measured.algorithm, stream.measured.backend) == by]  # fmt: skip
         off = max(LEAST, left_out, *map(abs, streams))
-        enough = next((size for size in smaller if _nearly(known[size] / known[whole], off)), whole)
+        enough = next((size for size in smaller if _nearly(costs[size] / costs[whole], off)), whole)
         if enough == smaller[0]:
             continue
         over = smaller[-1] if enough == whole else smaller[0]
-        subject, saves = f"{cost.algorithm}/{cost.backend}", known[enough] / known[over]
+        subject, saves = f"{cost.algorithm}/{cost.backend}", costs[enough] / costs[over]
         yield Choice("pieces", subject, str(enough), str(over), whole, whole, saves)
 
 

@@ -69,9 +69,9 @@ def jumps(
 ) -> list[Jump]:
     """Returns the jumps between neighbours: what became dearer first, each by its size. Versions
     without a run are passed over."""
-    known = {(each.case, each.first.commit, each.last.commit): each for each in bisected[::-1]}
+    by_ends = {(each.case, each.first.commit, each.last.commit): each for each in bisected[::-1]}
     moves = [
-        Jump(before, after, pair, known.get((pair.case, before.commit, after.commit)))
+        Jump(before, after, pair, by_ends.get((pair.case, before.commit, after.commit)))
         for before, after in pairwise(whole(points))
         for pair in counted(before.readings, after.readings)
         if pair.moved and abs(pair.change) >= threshold
@@ -95,8 +95,8 @@ def bisect(
     """Returns the commit at which a case's cost comes nearer to the last version's than to the
     first's. `between` are the commits after the first version up to the last one; `costs` measures
     a commit, and returns None for one that can't be measured, which is passed over."""
-    known = {end.commit: costs(end) for end in ends}
-    before, after = (known[end.commit] for end in ends)
+    figures = {end.commit: costs(end) for end in ends}
+    before, after = (figures[end.commit] for end in ends)
     if not before or not after or before == after:
         raise DataError(f"{case} costs {before} in {ends[0].name} and {after} in {ends[1].name}")
     line = [ends[0], *between]
@@ -109,7 +109,7 @@ def bisect(
         if value is None:
             broken.add(place)
             continue
-        known[line[place].commit] = value
+        figures[line[place].commit] = value
         if (value > middle) == (after > middle):
             high = place
         else:
@@ -122,8 +122,8 @@ def bisect(
         after=after,
         previous=line[low],
         found=tuple(line[low + 1 : high + 1]),
-        parent=known[line[low].commit] or 0.0,
-        at=known[line[high].commit] or 0.0,
+        parent=figures[line[low].commit] or 0.0,
+        at=figures[line[high].commit] or 0.0,
         steps=steps,
         skipped=len(broken),
     )

@@ -165,8 +165,8 @@ def change_table(diff: ComparedRuns) -> list[page.Block]:
     list if nothing changed."""
     rows = []
     for change in diff.changes:
-        known = (diff.functions[pair.case] for pair in change.cases if pair.case in diff.functions)
-        rows.append((*change_cells(diff.comparison.second, change), next(known, "")))
+        words = (diff.functions[pair.case] for pair in change.cases if pair.case in diff.functions)
+        rows.append((*change_cells(diff.comparison.second, change), next(words, "")))
     columns = (*page.left("what changed", "by"), *FUNCTIONS)
     return [page.Table(columns, rows, stacked=True)] if rows else []
 

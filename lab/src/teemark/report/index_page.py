@@ -58,8 +58,8 @@ def figures(
         if entry.wrong:
             continue
         stamp = (folder / entry.folder / RUN_FILE).stat().st_mtime_ns
-        if (known := kept.get(entry.folder)) is not None and known.stamp == stamp:
-            by_run[entry.folder] = known
+        if (old := kept.get(entry.folder)) is not None and old.stamp == stamp:
+            by_run[entry.folder] = old
             continue
         tell(f"reading run {number} of {len(entries)} …")
         try:
@@ -86,13 +86,13 @@ def _kept(folder: Path) -> dict[str, Figures]:
         return {}
 
 
-def render(folder: Path, entries: Sequence[Entry], known: dict[str, Figures], place: Path) -> str:
+def render(folder: Path, entries: Sequence[Entry], by_run: dict[str, Figures], place: Path) -> str:
     """Returns the page, which will stand in the folder `place`."""
     kinds = sorted({(entry.plan, entry.board) for entry in entries if entry.board})
     groups, data = [], list[dict[str, object]]()
     for plan, board in kinds:
         runs = [entry for entry in entries if (entry.plan, entry.board) == (plan, board)]
-        groups.append(_group(folder, runs, known, place, data))
+        groups.append(_group(folder, runs, by_run, place, data))
     days = dict.fromkeys(heading.day(e.started) for e in (entries[0], entries[-1]) if e.started)
     boards = {board for _, board in kinds}
     answer = (
@@ -110,13 +110,13 @@ def render(folder: Path, entries: Sequence[Entry], known: dict[str, Figures], pl
 def _group(
     folder: Path,
     runs: Sequence[Entry],
-    known: dict[str, Figures],
+    by_run: dict[str, Figures],
     place: Path,
     data: list[dict[str, object]],
 ) -> dict[str, object]:
     """Returns a plan's runs on a board for the template, the newest first, with the figure that
     most of them have and its change since the run before; appends their figures to `data`."""
-    have = [known[run.folder] for run in runs if run.folder in known]
+    have = [by_run[run.folder] for run in runs if run.folder in by_run]
     often: dict[str, int] = {}
     for one in have:
         for key in one.cases:
@@ -124,7 +124,7 @@ def _group(
     key = max(often, key=lambda name: (often[name], name == EMPTY_CALL), default="")
     rows, before = list[dict[str, Any]](), None
     for run in runs:
-        mine = known.get(run.folder)
+        mine = by_run.get(run.folder)
         value = mine.cases.get(key) if mine is not None else None
         change = value / before - 1 if value and before else None
         moved = change is not None and abs(change) > LIMIT

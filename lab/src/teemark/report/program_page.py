@@ -140,8 +140,8 @@ def _against_the_kernel(ran: Ran, *, exact: bool) -> str:
     sessions = [c for c in ran.watched.calls if c.function in ("open", "close", "invoke")]
     mine = _by_call(ran, ran.legs)
     inside = sum(leg.complete for call in sessions for leg in mine.get(call, ()))
-    known = {id(leg) for legs in mine.values() for leg in legs}
-    others = Counter(leg.program for leg in ran.legs if leg.complete and id(leg) not in known)
+    ids = {id(leg) for legs in mine.values() for leg in legs}
+    others = Counter(leg.program for leg in ran.legs if leg.complete and id(leg) not in ids)
     memory = sum(leg.complete for legs in mine.values() for leg in legs) - inside
     apart = ", as many" if inside == len(sessions) else f": {inside - len(sessions):+d}"
     params = (param for call in sessions for param in call.params if param.size)

@@ -457,8 +457,8 @@ class _Collector:
         if case is None or case in start.named:
             return
         start.named.add(case)
-        for known in (self._cases, self._samples, self._ta_samples, self._first):
-            known.pop(case, None)
+        for by_case in (self._cases, self._samples, self._ta_samples, self._first):
+            by_case.pop(case, None)
         for kind in (records.Skip, records.Fail, records.Legs, records.Teehash):
             self._others[kind] = [other for other in self._others[kind] if other.case != case]
 

@@ -145,7 +145,7 @@ def _checked(check: Check, lookup: Lookup) -> _Checked:
     except NotKnown as why:
         reason = nothing if str(why) == WAITED else f"{why}."
         return _Checked("not measured", reason[:1].upper() + reason[1:])
-    if not isinstance(value, str) and value.known.kind in ("emulated", "waited"):
+    if not isinstance(value, str) and value.estimate.kind in ("emulated", "waited"):
         return _Checked("not measured", nothing)
     here = _figure(run, value, check.unit)
     document, beside = _beside(lookup, check, value)
@@ -158,7 +158,7 @@ def _checked(check: Check, lookup: Lookup) -> _Checked:
         return _Checked(
             "undecided" if word in check.open else same, f"{sentence}.", here, check.equals
         )
-    outcome, bounds = within(value.known, check.low, check.high), _bounds(run, check)
+    outcome, bounds = within(value.estimate, check.low, check.high), _bounds(run, check)
     return _Checked(outcome, f"{sentence} (it holds {bounds}).", here, document or bounds)
 
 

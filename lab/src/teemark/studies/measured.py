@@ -32,7 +32,7 @@ class NotKnown(Exception):
 class Value:
     """A value in base units: seconds, bytes, bytes per second, or a plain number."""
 
-    known: Estimate
+    estimate: Estimate
     mean: float | None = None
     sd: float | None = None
 
@@ -42,15 +42,15 @@ class Value:
 
     @property
     def median(self) -> float:
-        return self.known.value
+        return self.estimate.value
 
     @property
     def interval(self) -> Interval | None:
-        return self.known.interval
+        return self.estimate.interval
 
     def __mul__(self, factor: float) -> "Value":
         return Value(
-            self.known.scaled(factor),
+            self.estimate.scaled(factor),
             self.mean * factor if self.mean is not None else None,
             self.sd * factor if self.sd is not None else None,
         )
@@ -62,7 +62,7 @@ class Value:
             return self * (1 / divisor)
         if divisor.median <= 0:
             raise ZeroDivisionError
-        quotient = self.known / divisor.known
+        quotient = self.estimate / divisor.estimate
         if quotient.meaningless:
             raise NotKnown(quotient.meaningless)
         return Value(quotient)
@@ -74,9 +74,9 @@ class Value:
         """Returns the sum of two medians. Adding a number shifts median and mean, and keeps the
         standard deviation."""
         if isinstance(term, Value):
-            return Value(self.known + term.known)
+            return Value(self.estimate + term.estimate)
         mean = self.mean + term if self.mean is not None else None
-        return Value(self.known + stats.exactly(term), mean, self.sd)
+        return Value(self.estimate + stats.exactly(term), mean, self.sd)
 
     def __sub__(self, term: "Value | float") -> "Value":
         return self + term * -1

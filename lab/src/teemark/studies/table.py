@@ -79,7 +79,7 @@ class _Cells:
         """Returns the unit of a cell that was counted where the document has a time or a rate; ""
         for any other cell."""
         value, unit = self._value(row, column), self._unit(row, column)
-        if not isinstance(value, Value) or value.known.kind != "counted":
+        if not isinstance(value, Value) or value.estimate.kind != "counted":
             return ""
         return _COUNTED.get(UNITS[unit][0], "") if unit in UNITS else ""
 
@@ -199,7 +199,7 @@ class _Cells:
         mean = value.mean if self._of_means(column) else None
         shown = value.median if mean is None else mean
         try:
-            ratio = Value(replace(value.known, value=shown)) / published(figure)
+            ratio = Value(replace(value.estimate, value=shown)) / published(figure)
         except (NotKnown, Unlike):
             return None
         return ratio.median if shown >= 0 else None
@@ -235,7 +235,7 @@ class _Cells:
             unit = "" if (row, column) in self.counted else f"\N{NO-BREAK SPACE}{counted}"
         else:
             value *= factor
-            unit += ", waits" if value.known.kind == "waited" else ""
+            unit += ", waits" if value.estimate.kind == "waited" else ""
         median, interval = write(value.median), _interval(value)
         mean = write(value.mean) if value.mean is not None else ""
         sd = fmt.digits(value.sd) if value.sd is not None else ""
