@@ -3,7 +3,6 @@
 made here; what is read from its file; and what is said of it."""
 
 import html
-import json
 import os
 import shutil
 import signal
@@ -610,8 +609,6 @@ def test_a_process_that_runs_already_is_shown_as_the_kernel_saw_it(
     assert "TA, command, what crosses, who calls" in shown
     assert "1 call hadn't ended; 3 events found no room" in shown
     assert "client, thread 11 2 12.0 µs 100 %" in shown
-    events = json.loads(program_page.timeline(seen, Names()))["traceEvents"]
-    assert [event["name"] for event in events[:2]] == ["client, thread 11"] * 2
 
 
 def test_a_process_that_cannot_be_watched_is_refused_with_the_reason(tmp_path: Path) -> None:
@@ -720,18 +717,6 @@ def test_calls_that_the_kernel_alone_sees_are_explained() -> None:
     )
     assert "within the 1 calls of sessions: +2 (1 temporary buffer: libteec registers" in text
     assert text.endswith("besides 1 by irq/31-optee_no.")
-
-
-def test_the_timeline_is_one_that_chrome_reads() -> None:
-    one = call("invoke", 1_000_009_500, 10_000, thread=11, params=(Param("temporary in", 7),))
-    events = json.loads(program_page.timeline(ran(one, events=EVENTS), Names()))["traceEvents"]
-    assert [event["name"] for event in events] == [
-        "TA 0b7c9a52: command 1", "until an RPC: commands", "secure world", "secure world",
-    ]  # fmt: skip
-    assert (events[0]["ph"], events[0]["ts"], events[0]["dur"]) == ("X", 0, 10)
-    assert events[0]["args"]["parameters"] == ["temporary in 7"]
-    assert events[1]["ts"] == pytest.approx(0.5)
-    assert {event["pid"] for event in events} == {1}
 
 
 def test_a_page_has_its_title_once_and_its_units(tmp_path: Path) -> None:

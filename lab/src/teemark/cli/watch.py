@@ -9,7 +9,6 @@ import click
 from teemark.base import paths
 from teemark.base.console import terminal, working
 from teemark.base.errors import UsageMistake
-from teemark.base.files import write_whole
 from teemark.cli import common
 from teemark.cli.common import argument, option, subcommand
 from teemark.cli.remote import reached
@@ -43,8 +42,7 @@ def command(
     The program must be linked dynamically against libteec; the contents of its buffers are never
     recorded. Threads and processes that it starts are watched, too. Where the kernel's tracepoints
     can be used, the counts are compared with theirs, and the time within the TEE is separated from
-    the time before and after it. Writes report.html, and timeline.json for Perfetto
-    (ui.perfetto.dev) or chrome://tracing.
+    the time before and after it. Writes report.html.
 
     With --pid: watch a process by the kernel's tracepoints alone, until it ends, N seconds are
     over, or Ctrl-C: how many calls, their time in the secure world, their RPCs.
@@ -74,7 +72,6 @@ def command(
     sections = program_page.sections(
         ran, listed, exact=target.deterministic, elfs=_ta_files(ran, places)
     )
-    write_whole(directory / program_page.TIMELINE, program_page.timeline(ran, listed))
     page = program_page.write(sections, what, target.name, directory)
     console = terminal(120)
     for section in sections:

@@ -2,7 +2,6 @@
 """A program's calls into the TEE by TA and command, with advice and the callers; for a terminal and
 for a page."""
 
-import json
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,8 +27,6 @@ from teemark.trace.names import Names, origin, result
 from teemark.trace.profile import Trace, together
 from teemark.trace.symbols import Elf
 from teemark.wording import fmt
-
-TIMELINE = "timeline.json"
 
 _Span = TypeVar("_Span", Leg, Wait)
 
@@ -314,30 +311,6 @@ def traced(trace: Trace, subtests: Sequence[tuple[str, int, int]]) -> list[page.
     cases = (together(trace.cases), *trace.cases) if len(trace.cases) > 1 else trace.cases
     blocks = tuple(calls(replace(trace, cases=cases)))
     return [*xtest, page.Section("trace", "Instruction by instruction", blocks)]
-
-
-def timeline(ran: Ran, names: Names) -> str:
-    """Returns Chrome's trace events, which Perfetto can read; their times are in µs."""
-    start = min((call.begin for call in ran.watched.calls), default=0)
-    events: list[dict[str, object]] = []
-
-    def add(
-        name: str, kind: str, place: tuple[int, int], span: tuple[int, int], **args: object
-    ) -> None:
-        begin, ns = span
-        at = {"pid": place[0], "tid": place[1], "ts": (begin - start) / 1000, "dur": ns / 1000}
-        events.append({"name": name, "cat": kind, "ph": "X", **at, "args": args})
-
-    for call in ran.watched.calls:
-        params = [f"{p.kind} {p.size}" if p.size is not None else p.kind for p in call.params]
-        place, span = (call.process, call.thread), (call.begin, call.ns)
-        what = result(call.result) if call.result else "TEE_SUCCESS"
-        add(name_of(call, names), call.function, place, span, result=what, parameters=params)
-    for leg in ran.legs or ():
-        name = "secure world" if leg.complete else f"until an RPC: {leg.rpc}"
-        process = next((c.process for c in ran.watched.calls if c.thread == leg.thread), 0)
-        add(name, "leg", (process, leg.thread), (leg.begin, leg.end - leg.begin))
-    return json.dumps({"traceEvents": events, "displayTimeUnit": "ns"}) + "\n"
 
 
 def write(
