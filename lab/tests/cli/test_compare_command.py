@@ -212,7 +212,7 @@ def test_a_pass_says_what_it_could_have_seen(
     shown = " ".join(capsys.readouterr().out.replace(fmt.THIN, " ").split())
     assert "PASS: no case is known to be worse by 5 % or more; of 44, 44 may be." in shown
     assert "more would have been called worse in 80 of 100 such pairs of runs" in shown
-    assert "A case that takes 5 % more is called worse from " in shown
+    assert "to be known to be worse by 5 % or more, it must take " in shown
 
 
 def test_a_limit_on_exact_cases_that_all_scatter_is_refused(

@@ -128,7 +128,6 @@ class Difference:
     p: float | None = None  # p-value of Student's test, corrected for all cases; None if exact
     have: int = 0  # Starts of the run that has fewer of them
     visible: float = math.inf  # Smallest relative change called worse with probability POWER
-    scatter: float = 0.0  # Relative standard deviation from start to start
     step: float = 0.0  # A step of the clock, per call
     shift: float | None = None  # Change per call that this case shares with the others of its world
 
@@ -519,7 +518,6 @@ def _sampled(before: CaseReading, after: CaseReading, tests: int) -> Difference:
         interval=Interval(low, high, 1 - ALPHA),
         p=min(1.0, tests * student_p(abs(off) / error, freedom)),
         visible=visible(error, many, tests) if enough else math.inf,
-        scatter=math.sqrt(sum(parts) / 2),
     )
 
 

@@ -3,7 +3,6 @@
 Pure numbers."""
 
 import math
-from bisect import bisect_left
 from functools import lru_cache
 from statistics import NormalDist
 
@@ -15,9 +14,6 @@ POWER = 0.8  # Probability that a change of the size printed as visible is calle
 FEWEST = 4
 """Fewest starts of a run for a verdict: one boot in ten may be far slower than the others, and two
 slow ones in a row aren't rare."""
-
-
-MOST = 10_000  # Most starts per run that are suggested
 
 
 def visible(error: float, starts: tuple[int, int], tests: int) -> float:
@@ -52,17 +48,6 @@ def _shift_seen(first: int, second: int, tests: int) -> float:
         seen = math.fsum(normal.cdf(middle - bound) for bound in bounds) / len(bounds)
         low, high = (middle, high) if seen < POWER else (low, middle)
     return high
-
-
-def starts_to_see(share: float, scatter: float, tests: int) -> int | None:
-    """Returns how many starts of each run show a change by `share` (0.05: 5 %) with probability
-    POWER; starts scatter by `scatter` (relative). None for more than MOST."""
-
-    def shows(starts: int) -> bool:
-        return visible(scatter * math.sqrt(2 / starts), (starts, starts), tests) <= share
-
-    starts = FEWEST + bisect_left(range(FEWEST, MOST + 1), True, key=shows)
-    return starts if starts <= MOST else None
 
 
 def student_p(t: float, freedom: int) -> float:

@@ -28,7 +28,7 @@ from teemark.model.compare import (
     obstacles,
     other_machines,
 )
-from teemark.model.power import ALPHA, POWER, starts_to_see
+from teemark.model.power import ALPHA, POWER
 from teemark.page import blocks as page
 from teemark.page import dots, html, markdown
 from teemark.report.heading import days, footer
@@ -310,8 +310,8 @@ def rows_of(comparison: Comparison, *, everything: bool = False) -> tuple[Differ
 
 
 def visible(comparison: Comparison, limit: Limit | None = None) -> str:
-    """Says which change would have been seen, and how many starts would show a change of the limit;
-    an empty string if nothing is judged."""
+    """Says which change would have been seen, and which would break the limit; an empty string
+    if nothing is judged."""
     seen = comparison.visible
     if not seen or comparison.blind is not None:
         return ""
@@ -331,13 +331,10 @@ def visible(comparison: Comparison, limit: Limit | None = None) -> str:
     if limit is None or not limit.share:
         return text
     fails = (1 + limit.share) * (1 + median(seen)) - 1
-    scatter = median(pair.scatter for pair in comparison.pairs if pair.scatter)
-    starts = starts_to_see(limit.share, scatter, len(seen))
-    shows = f"A case that takes {limit} more is called worse from {starts} starts of each run on."
     return (
         f"{text} To fail, that is to be known to be worse by {limit} or more, it must take "
-        f"{fmt.percent(fails)} more. "
-    ) + (shows if starts is not None else f"No number of starts up to 10,000 shows {limit}.")
+        f"{fmt.percent(fails)} more."
+    )
 
 
 def failures(comparison: Comparison, limit: Limit) -> list[str]:
