@@ -12,7 +12,6 @@ from click.testing import CliRunner
 
 from synthetic import Synthetic, run_from, run_of, run_with, scattered, write
 from teemark.base.finding import Finding, ranked
-from teemark.cli import trace as trace_cli
 from teemark.cli.explain import command
 from teemark.cli.trace import command as trace_command
 from teemark.findings import ground, inside_core, storage
@@ -645,28 +644,6 @@ def test_trace_says_which_cause_it_confirms_and_by_which_share(tmp_path: Path) -
             "No cause is confirmed or ruled out: OP-TEE 4.10.0-2 from source has no names of its "
             "core."
         ]
-
-
-def test_a_trace_names_the_suspicion_that_it_confirms_beside_its_version(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Up to 47 % were suspected of the board's OP-TEE, and the trace was of another version."""
-    suspected = run_with({EMPTY: 57_212, REFUSED: 11_544})
-    assert suspected.header is not None
-    elsewhere = msgspec.structs.replace(suspected.header, board="another")
-    for run, named in (
-        (suspected, 1),
-        (replace(suspected, header=elsewhere), 0),
-        (run_with({EMPTY: 57_212, REFUSED: 40_000}), 0),
-    ):
-        said = inside_core.confirmed(suspected, call({"memset": (20_484, 1)}), run)
-        words = [line for line in said if line.startswith("The newest run, of OP-TEE ")]
-        assert len(words) == named
-        assert all("suspected it: up to 51" in line for line in words), words
-    monkeypatch.chdir(tmp_path)
-    assert trace_cli._latest() is None
-    write(Synthetic(identical=True).records(), tmp_path / "runs" / "latest")
-    assert trace_cli._latest() is not None
 
 
 QUIET = {"memset": (1200, 1), "user_ta_enter": (200, 1)}

@@ -26,7 +26,6 @@ from teemark.page.terminal import show
 from teemark.report import program_page, run_page
 from teemark.report.sections.trace import calls
 from teemark.run import reader
-from teemark.run.reader import RunData
 from teemark.run.writer import directory_for, point_latest
 from teemark.trace import store
 from teemark.trace.difference import other_cases
@@ -122,7 +121,6 @@ def command(**words: Any) -> int:
             )
         return _program(args, program)
     before = store.read(against) if against is not None else None
-    reported = _latest()
     if source is not None:
         if args.plan is not None:
             raise UsageMistake("--read shows a trace that is there: leave --plan out")
@@ -138,18 +136,10 @@ def command(**words: Any) -> int:
     if before is not None and against is not None:
         _say_what_else_differs(against, before, folder, trace)
     elif (folder / reader.RUN_FILE).is_file():
-        for sentence in inside_core.confirmed(reader.read(folder), trace, reported):
+        for sentence in inside_core.confirmed(reader.read(folder), trace):
             click.echo(sentence)
     click.echo(f"report: {folder / 'report.html'}")
     return status
-
-
-def _latest() -> RunData | None:
-    """Returns the newest run, whose report may have asked for the trace; None if there is none."""
-    try:
-        return reader.read(common.latest_run())
-    except TeemarkError:
-        return None
 
 
 TOP = 12  # Functions that a table on a terminal lists

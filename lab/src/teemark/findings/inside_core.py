@@ -241,11 +241,10 @@ def inside(ground: Ground) -> Iterator[Finding]:
             yield size_from_outside(ground) if key == SIZE else lacks
 
 
-def confirmed(run: RunData, trace: Trace, reported: RunData | None = None) -> Iterator[str]:
+def confirmed(run: RunData, trace: Trace) -> Iterator[str]:
     """Yields for each cause inside OP-TEE's core whether the trace confirms it, with the share of
     the call that its functions take; one sentence if the core has no names: what is only suspected
-    from outside is no confirmation. Yields nothing for a trace without an empty call. If `reported`
-    is a run of the same board, its suspicion is named with its version of OP-TEE."""
+    from outside is no confirmation. Yields nothing for a trace without an empty call."""
     ground = Ground(run, build(run), trace=trace)
     if trace.case(EMPTY_CALL) is None:
         return
@@ -254,10 +253,5 @@ def confirmed(run: RunData, trace: Trace, reported: RunData | None = None) -> It
     for finding in sorted(judged, key=lambda finding: finding.status != "found"):
         verdict = f"confirmed: {finding.claim}" if finding.status == "found" else "not the cause:"
         yield f"{finding.key}, {verdict} {finding.evidence}."
-        if finding.key == SIZE and reported and reported.header and run.header:
-            saves = size_from_outside(Ground(reported, build(reported))).saves
-            if saves is not None and reported.header.board == run.header.board:
-                version = reported.machine.tee.revision or "of unknown version"
-                yield f"The newest run, of OP-TEE {version}, suspected it: {saves.words}."
     if not judged:
         yield f"No cause is confirmed or ruled out: {trace.optee} has no names of its core."
