@@ -33,8 +33,6 @@ READS = [
     "table",
     "report",
     "export --format csv",
-    "plot",
-    "plot -o a.svg",
 ]
 
 

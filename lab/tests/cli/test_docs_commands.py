@@ -26,7 +26,7 @@ from test_trace_outputs import trace
 PAGES = [paths.root() / "README.md", *sorted((paths.root() / "docs").glob("*.md"))]
 
 READS = {
-    "audit", "board", "compare", "explain", "export", "history", "new-ta", "plan", "plot",
+    "audit", "board", "compare", "explain", "export", "history", "new-ta", "plan",
     "report", "schema", "table",
 }  # fmt: skip
 """Commands that need no board: a page's are run."""
@@ -153,7 +153,7 @@ def test_commands_are_found() -> None:
     [
         ("compare A B --fail-of 5%", "compare has no --fail-of"),
         ("trace … --opteee source", "trace has no --opteee"),
-        ("plot RUN --what spiral -o a.svg", "Invalid value for '--what'"),
+        ("export RUN --format spiral", "Invalid value for '-f' / '--format'"),
         ("new-ta", "Missing argument"),
         ("board lost", "no command lost"),
         ("watch -- xtest --nothing-of-ours", None),

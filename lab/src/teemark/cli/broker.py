@@ -46,7 +46,7 @@ def measure(
 
     On a board that counts instructions, CPU time is an exact number of instructions, and this takes
     about 8 minutes of CPU time. Prints each figure as it comes, and writes a run of the plan
-    `broker`, for report, compare, plot, export and history.
+    `broker`, for report, compare, export and history.
     """
     from teemark.report import run_page, summary  # takes half a second
 

@@ -45,7 +45,6 @@ GROUPS: dict[str, tuple[Row, ...]] = {
         Row("report", "Make the reports again from a run."),
         Row("explain", "Say where the time of a call goes."),
         Row("compare", "Say what became better or worse."),
-        Row("plot", "Write a chart as SVG, PNG or PDF."),
         Row("table", "Show boards beside each other, a line each."),
         Row("history", "Show many runs, and where their levels changed."),
         Row("audit", "Look for figures that can't be right."),

@@ -8,7 +8,7 @@ written to a file on the board and fetched afterwards.
 
 import contextlib
 import signal
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -79,18 +79,9 @@ class Outcome:
     error: errors.TeemarkError | None = None  # why the run is incomplete
 
 
-def header(
-    board: Board,
-    plan: Plan,
-    starts: int,
-    now: datetime,
-    *,
-    commit: records.Commit | None = None,
-    labels: Mapping[str, str] | None = None,
-    ta_memory: records.StackAndHeap | None = None,
-) -> records.Run:
-    """Returns the first record of a run; `commit` and `labels` name the source that is measured
-    (teemark.measure.origin), `ta_memory` is what the user's TA took."""
+def header(board: Board, plan: Plan, starts: int, now: datetime, **source: Any) -> records.Run:
+    """Returns the first record of a run; `source` has the record's `commit`, `labels`
+    (teemark.measure.origin) and `ta_memory`."""
     return records.Run(
         schema=records.SCHEMA,
         teemark=full_version(),
@@ -109,10 +100,8 @@ def header(
         tas_signed_with_published_key=all_signed_with_published_key(
             [*built_tas(board), *board.guests]
         ),
-        commit=commit,
-        labels=dict(labels or {}),
         firmware=board.firmware,
-        ta_memory=ta_memory,
+        **source,
     )
 
 
