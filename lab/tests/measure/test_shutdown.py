@@ -235,7 +235,7 @@ def test_what_was_given_for_the_end_runs_when_all_else_hangs(tmp_path: Path) -> 
         "shutdown.LAST_S = 0.5\n"
         "with shutdown.at_last(lambda: Path(sys.argv[1]).write_text('end')):\n"
         "    while True:\n"
-        "        try: print('ready', flush=True); time.sleep(6000)\n"
+        "        try: print('ready', flush=True); [time.sleep(0.1) for _ in range(60000)]\n"
         "        except BaseException: pass\n"
     )
     argv = [sys.executable, "-c", code, str(mark)]
@@ -256,7 +256,7 @@ def test_a_second_signal_raises_nothing_while_the_first_is_handled(signum: signa
         f"shutdown.LAST_S = shutdown.AT_ONCE_S = {FORCE_S}\n"
         "shutdown.install()\n"
         "try:\n"
-        "    print('ready', flush=True); time.sleep(6000)\n"
+        "    print('ready', flush=True); [time.sleep(0.1) for _ in range(60000)]\n"
         "except BaseException:\n"
         "    print('handles', flush=True); sys.stdin.readline()\n"
         "    print(shutdown._state.count, shutdown.patience(1), flush=True)\n"
@@ -287,7 +287,7 @@ def test_who_is_told_of_a_signal_is_told_whatever_comes_meanwhile() -> None:
         "    print('tells', flush=True); sys.stdin.readline(); print('told', flush=True)\n"
         "try:\n"
         "    with shutdown.telling(tell):\n"
-        "        print('ready', flush=True); time.sleep(6000)\n"
+        "        print('ready', flush=True); [time.sleep(0.1) for _ in range(60000)]\n"
         "except KeyboardInterrupt:\n"
         "    print('ends', flush=True)\n"
     )
