@@ -157,11 +157,9 @@ class _Log:
         counted = unit in ("bytes", "count") and "." not in text and factor == 1.0
         span = printed(Decimal(text), digits=0.0 if counted else 1.0) * (factor * UNITS[unit][1])
         span = Span(span.mid, span.mid, span.high) if cut else span
-        figure = Printed(
-            shown, span, unit, row=self.name, column=column, line=self.line, digits=text
-        )
-        self.reading.figures.append(figure)
-        return figure
+        cell = Printed(shown, span, unit, row=self.name, column=column, line=self.line, digits=text)
+        self.reading.figures.append(cell)
+        return cell
 
     def test(self, *results: Tested) -> None:
         self.reading.tested += results
