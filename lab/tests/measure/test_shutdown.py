@@ -25,7 +25,7 @@ from conftest import HOST, often
 from teemark.base import scratch, shutdown
 from teemark.run import reader
 from teemark.run.reader import PARTIAL_FILE, RUN_FILE
-from waiting import line_of, status_of, until, until_it_catches, until_it_hears
+from waiting import HEARS, line_of, status_of, until, until_it_catches, until_it_hears
 
 SIGNALS = int(os.environ.get("SIGNALS", often(1, 2)))
 JUDGED = "SIGNALS" in os.environ
@@ -230,12 +230,12 @@ def test_what_was_given_for_the_end_runs_when_all_else_hangs(tmp_path: Path) -> 
     """The timer ends a process whose every exit waits for something."""
     mark = tmp_path / "mark"
     code = (
-        "import sys, time; from pathlib import Path; from teemark.base import shutdown\n"
+        f"{HEARS}import sys; from pathlib import Path; from teemark.base import shutdown\n"
         "shutdown.install()\n"
         "shutdown.LAST_S = 0.5\n"
         "with shutdown.at_last(lambda: Path(sys.argv[1]).write_text('end')):\n"
         "    while True:\n"
-        "        try: print('ready', flush=True); [time.sleep(0.1) for _ in range(60000)]\n"
+        "        try: print('ready', flush=True); hear()\n"
         "        except BaseException: pass\n"
     )
     argv = [sys.executable, "-c", code, str(mark)]
@@ -252,11 +252,11 @@ def test_a_second_signal_raises_nothing_while_the_first_is_handled(signum: signa
     """It only ends all waiting. The child says when it handles the first, and then waits for a
     line, which comes after the second."""
     code = (
-        "import sys, time; from teemark.base import shutdown\n"
+        f"{HEARS}import sys; from teemark.base import shutdown\n"
         f"shutdown.LAST_S = shutdown.AT_ONCE_S = {FORCE_S}\n"
         "shutdown.install()\n"
         "try:\n"
-        "    print('ready', flush=True); [time.sleep(0.1) for _ in range(60000)]\n"
+        "    print('ready', flush=True); hear()\n"
         "except BaseException:\n"
         "    print('handles', flush=True); sys.stdin.readline()\n"
         "    print(shutdown._state.count, shutdown.patience(1), flush=True)\n"
@@ -280,14 +280,14 @@ def test_who_is_told_of_a_signal_is_told_whatever_comes_meanwhile() -> None:
     """Where the grace is over, or the second signal comes, before the first was passed on, the
     board's command would never hear of it."""
     code = (
-        "import sys, time; from teemark.base import shutdown\n"
+        f"{HEARS}import sys; from teemark.base import shutdown\n"
         f"shutdown.LAST_S = shutdown.AT_ONCE_S = {FORCE_S}; shutdown.GRACE_S = 0\n"
         "shutdown.install()\n"
         "def tell(signum):\n"
         "    print('tells', flush=True); sys.stdin.readline(); print('told', flush=True)\n"
         "try:\n"
         "    with shutdown.telling(tell):\n"
-        "        print('ready', flush=True); [time.sleep(0.1) for _ in range(60000)]\n"
+        "        print('ready', flush=True); hear()\n"
         "except KeyboardInterrupt:\n"
         "    print('ends', flush=True)\n"
     )

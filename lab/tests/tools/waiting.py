@@ -34,6 +34,18 @@ TEEMARK = [sys.executable, "-m", "teemark"]
 PATIENT_TEEMARK = [sys.executable, "-c", PATIENT]
 """teemark, and one that gives what it ends after a signal minutes, as a busy machine may need."""
 
+HEARS = """\
+import os, signal
+heard, hears = os.pipe()
+os.set_blocking(hears, False)
+signal.set_wakeup_fd(hears)
+def hear():
+    while True:
+        os.read(heard, 1)
+"""
+"""Begins a child's code: hear() returns from no signal, but any signal wakes it, also one that came
+after Python looked for one and before it waits. A sleep would only hear that one when it ends."""
+
 T = TypeVar("T")
 Popen = subprocess.Popen[bytes]
 
