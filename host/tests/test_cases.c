@@ -105,6 +105,7 @@ static void test_what_is_wrong_is_named(void **state)
 		{ "oneshot/sha256/tee/1 samples=1 samples=2", "\"samples\" is there twice" },
 		{ "oneshot/sha256/tee/1 min_us=1 loops=2 repeat=1 samples=1 min_us=1",
 		  "\"min_us\" is there twice" },
+		{ "oneshot/sha256/tee/1 samples=1 xsamples=2", "no option \"xsamples\"" },
 		{ "oneshot/sha256/tee/1 samples=", "not a decimal number" },
 		{ "oneshot/sha256/tee/1 min_us=1.5", "not a decimal number" },
 		{ "oneshot/sha256/tee/1 colour=red", "no option \"colour\"" },

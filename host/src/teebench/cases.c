@@ -5,6 +5,8 @@
 #include "cases.h"
 #include "kernel_crypto.h"
 
+enum { OPTIONS_MAX = 5 }; /* four of parse_option(), and the workload's own */
+
 /* Parses the operations per call, a list such as "1,2,4,8": ascending, distinct, at least 1. */
 static int parse_repeats(const char *text, struct case_options *options, struct error *err)
 {
@@ -95,7 +97,9 @@ static int split_key(struct bench_case *c, struct error *err)
 static int parse_words(struct bench_case *c, char *text, struct error *err)
 {
 	const char *blank = " \t\r\n";
-	char *save = NULL, *word, *equals, again[16];
+	char *save = NULL, *word, *equals;
+	const char *seen[OPTIONS_MAX];
+	size_t n = 0;
 	int ret;
 
 	word = strtok_r(text, blank, &save);
@@ -119,9 +123,9 @@ static int parse_words(struct bench_case *c, char *text, struct error *err)
 		if (!equals)
 			return case_wrong(err, "\"%s\" is not option=value", word);
 		*equals = '\0';
-		snprintf(again, sizeof(again), "%.14s=", word);
-		if (save && strstr(save, again))
-			return case_wrong(err, "\"%s\" is there twice", word);
+		for (size_t i = 0; i < n; i++)
+			if (!strcmp(seen[i], word))
+				return case_wrong(err, "\"%s\" is there twice", word);
 		if (c->workload->option && !strcmp(word, c->workload->option)) {
 			c->own = strdup(equals + 1);
 			if (!c->own)
@@ -131,6 +135,8 @@ static int parse_words(struct bench_case *c, char *text, struct error *err)
 		}
 		if (ret)
 			return ret;
+		if (n < OPTIONS_MAX)
+			seen[n++] = word;
 	}
 	return 0;
 }
