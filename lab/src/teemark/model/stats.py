@@ -124,11 +124,8 @@ class Estimate:
             return None
         if self.draws.size == 1:
             return Interval(float(self.draws[0]), float(self.draws[0]))
-        place = (self.draws.size - 1) * (1 - LEVEL) / 2  # np.quantile takes ten times as long
-        at, share = int(place), place % 1
-        ranked = np.partition(self.draws, (at, at + 1, -at - 2, -at - 1)) - self.value
-        low = ranked[at] + share * (ranked[at + 1] - ranked[at])
-        high = ranked[-at - 1] - share * (ranked[-at - 1] - ranked[-at - 2])
+        tail = (1 - LEVEL) / 2
+        low, high = np.quantile(self.draws, (tail, 1 - tail)) - self.value
         below, above = np.array((min(low, 0.0), max(high, 0.0))) * student(self.freedom)
         return Interval(self.value + float(below), self.value + float(above))
 
@@ -148,10 +145,7 @@ class Estimate:
 
     @cached_property
     def variance(self) -> float:
-        if self.draws is None:
-            return 0.0
-        off = self.draws - self.draws.sum() / self.draws.size
-        return float(off @ off / off.size)
+        return 0.0 if self.draws is None else float(self.draws.var())
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Estimate):
