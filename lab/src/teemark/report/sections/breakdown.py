@@ -39,25 +39,6 @@ def chart(subject: Subject, breakdowns: Sequence[Breakdown]) -> page.Chart:
     return page.Chart(title, remark(subject), partial(bars.render, calls))
 
 
-def chart_table(subject: Subject, breakdowns: Sequence[Breakdown]) -> page.Table:
-    """Returns the figures that `chart` draws: a row for each part of each call."""
-    rows = [
-        (
-            call.key,
-            part.title,
-            fmt.part_cell(subject.run, value),
-            _share(value, call.total.value),
-        )
-        for call in breakdowns
-        for part, value in call.known_parts
-        if call.total.value
-    ]
-    unit = fmt.cost_unit(subject.run)
-    return page.Table(
-        (*page.left("call", "part"), *page.right("takes", unit=unit), *page.right("share")), rows
-    )
-
-
 def parts_of(subject: Subject, call: Breakdown) -> tuple[page.Block, ...]:
     """Returns the table of a call's parts; if two sources give a part, also whether they agree."""
     # A call that waits isn't counted, even on a board that counts instructions.
