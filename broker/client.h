@@ -84,9 +84,9 @@ int tz_open(struct tz_client *client, const char *topic, const uint8_t *message,
 	    uint8_t *out, struct tz_opened *opened, struct error *err);
 
 /*
- * Computes the key agreement with the TA whose enrolment key is `identity` (ta_broker.h): `public`
- * takes the public half of `secret` (32 random bytes), `key` the shared key, which for TZ_AGREE is
- * the client's. `key` may be `secret`.
+ * Agrees on a key with the TA whose enrolment key is `identity` (ta_broker.h). Sets `public` to the
+ * public half of `secret` (32 random bytes), and `key` to the shared key; `key` may be `secret`.
+ * For TZ_AGREE the shared key becomes the client's key.
  */
 int tz_agree(const uint8_t secret[TZ_KEY_BYTES], enum tz_order order, const char *id,
 	     const uint8_t identity[TZ_PUBLIC_BYTES], uint8_t public[TZ_PUBLIC_BYTES],

@@ -41,8 +41,8 @@ int tz_core_arrived(struct tz_core *core, const char *topic, const void *message
 		    struct error *err);
 
 /*
- * Returns the receiver's copy, as long as the message; it is valid until the next call. NULL: the
- * receiver isn't allowed to read the message, or it is malformed.
+ * Returns the receiver's copy of the message, of len bytes; it is valid until the next call. NULL:
+ * the receiver isn't allowed to read the message, or the message is malformed.
  */
 const void *tz_core_copy(struct tz_core *core, const char *topic, const char *receiver,
 			 const void *message, size_t len, struct error *err);

@@ -57,7 +57,7 @@ enum keyed_step {
 /*
  * An operation with an asymmetric key. `in` and `out` are buffers of the session, ASYM_BUFFER_BYTES
  * each. The input begins at in->data; the key, laid out as asym.h says, begins at asym_key_in().
- * `out` takes the result, or holds the signature to verify.
+ * `out` gets the result, or holds the signature to verify.
  */
 struct asym_job {
 	const struct asym_algorithm *alg;
@@ -140,7 +140,7 @@ struct backend {
 
 	/*
 	 * Computes the digest of the first len bytes of `in`, `repeat` times over (in a loop here,
-	 * or in one call that loops inside for a TA). `out` takes out_bytes of the algorithm's row.
+	 * or in one call that loops inside for a TA). `out` gets the digest: out_bytes of the algorithm's row.
 	 * `in` is of this session's buffer_alloc(), or ordinary memory with priv NULL.
 	 */
 	int (*digest)(struct session *session, const struct algorithm *alg, const struct buffer *in,

@@ -38,8 +38,8 @@ int kernel_drivers_of(const char *type, const char *name, struct kernel_drivers 
 		      struct error *err);
 
 /*
- * Finds the driver that an AF_ALG socket bound to `name` uses: its reference count rises when
- * another socket is bound.
+ * Finds the driver that an AF_ALG socket bound to `name` uses: the one whose reference count rises
+ * when another socket is bound.
  */
 int kernel_driver_bound(const char *type, const char *name, struct kernel_driver *driver,
 			struct error *err);

@@ -16,7 +16,7 @@ extern const struct ta_name ta_digest_name, ta_bench_name;
 
 /*
  * Opens a session and checks the TA's version: -EPROTO with err->skip "ta-version" if it differs.
- * *more takes [0].b of the info command. *tee is NULL after a failure.
+ * Sets *more to the info command's [0].b. *tee is NULL after a failure.
  */
 int ta_session_open(const struct ta_name *ta, struct tee_session **tee, uint32_t *more,
 		    struct error *err);

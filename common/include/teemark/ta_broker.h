@@ -143,7 +143,7 @@ enum ta_broker_cmd {
 	 * [0] memref in: the message
 	 * [1] memref in: length of the topic in 2 bytes, big-endian, the topic;
 	 *     for each receiver the length of its id and the id
-	 * [2] memref out: receiver i's copy, as long as the message, at offset i times
+	 * [2] memref out: receiver i's copy, of the message's length, at offset i times
 	 *     the message's length rounded up to 16
 	 * [3] value inout: in: a = flags; out: a = bit i set if receiver i's copy
 	 *     was made

@@ -27,8 +27,8 @@ int message_case_open(struct bench_case *c, enum workplace_use use, bool decrypt
 		      struct error *err);
 
 /*
- * Sets *workplace to the workplace of another backend that can do *job, which is noted in c->checked_by, or
- * to the case's own workplace if no other can. The workplace is set up for *job.
+ * Sets *workplace to a workplace of another backend that can do *job, and c->checked_by to that
+ * backend's name; if no other can, *workplace is the case's own. Sets it up for *job.
  */
 int message_case_referee(struct bench_case *c, struct keyed_job *job, struct workplace **workplace,
 			 struct error *err);

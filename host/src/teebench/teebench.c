@@ -62,7 +62,7 @@ static const char usage_text[] =
 	"                         of the TEE's memory\n"
 	"      --fit              open sessions with the TA of each UUID until the TEE refuses,\n"
 	"                         512 at most, and say as JSON what they take; without a\n"
-	"                         UUID, what of its memory the TEE uses now\n"
+	"                         UUID, how much of its memory the TEE uses now\n"
 	"      --stretch          five times the nanoseconds of --loops calls of each case,\n"
 	"                         and no records; for processes of teebench's own\n"
 	"  -h, --help             this text\n"

@@ -85,7 +85,7 @@ int session_grow(struct hash_session *session, size_t size, size_t keep, struct 
 int session_digest(struct hash_session *session, const struct algorithm *alg, size_t len,
 		   uint8_t *out, struct error *err);
 int session_begin(struct hash_session *session, const struct algorithm *alg, struct error *err);
-/* `out` takes the digest, and makes this the last piece; NULL: more pieces follow. */
+/* `out` gets the digest after the last piece; it is NULL while more pieces follow. */
 int session_piece(struct hash_session *session, size_t offset, size_t len, uint8_t *out,
 		  struct error *err);
 
