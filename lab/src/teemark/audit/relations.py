@@ -195,7 +195,7 @@ _AGAIN = re.compile(
 
 
 def lines(reading: Reading) -> Results:
-    """Checks counts with their parts, and means with what is said again."""
+    """Checks counts against the sum of their parts, and means that the text repeats."""
     heading, means = "", list[tuple[Printed, set[str]]]()
     heads = [text for _, text in reading.lines if text.startswith("#")]
     for line, text in reading.lines:

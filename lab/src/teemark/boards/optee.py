@@ -147,7 +147,7 @@ COMPILER = "aarch64-linux-gnu-gcc"
 
 
 def compiler() -> str:
-    """Returns the first line of the compiler's --version."""
+    """Returns the first line of `COMPILER --version`; MissingOutput if it doesn't run."""
     try:
         done = subprocess.run([COMPILER, "--version"], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):

@@ -134,9 +134,9 @@ def _virt(recipe: VirtualConfig, images: Images, root: str) -> list[str]:
 
 
 def _pi(recipe: VirtualConfig, images: Images, instance: Instance, root: str) -> list[str]:
-    """Returns QEMU's words for a Raspberry Pi 3, of whose cores only those of the recipe are
-    powered. Without -kernel all cores start at address 0 in
-    EL3, as those of a Pi with an armstub8.bin do. The data disk and the network are on its USB."""
+    """Returns QEMU's words for a Raspberry Pi 3 that has only the recipe's cores powered. Without
+    -kernel all cores start at address 0 in EL3, as on a Pi with an armstub8.bin. The data disk and
+    the network are on its USB."""
     words = ["-machine", "raspi3b", "-drive", f"{root},if=sd"]
     words += ["-global", f"bcm2837.enabled-cpus={recipe.cores}"]
     # As on a Pi, and as TF-A tells the kernel; with QEMU's 62.5 MHz all clocks would be too fast.

@@ -214,7 +214,7 @@ class Mosquitto:
         return self.board.capture(["cat", f"{self.place}/log"]).text
 
     def search(self, needle: str) -> tuple[int, int]:
-        """Returns how often the broker's writable memory holds the text, and its size in bytes."""
+        """Returns how often the broker's writable memory has `needle`, and that memory's bytes."""
         counts = self.board.script(_SEARCH, self.pid, needle, f"{self.place}/memory").text.split()
         return int(counts[0]), int(counts[1])
 

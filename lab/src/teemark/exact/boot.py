@@ -133,7 +133,7 @@ def _stretches(chosen: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
 
 
 def blocks(boot: Boot) -> list[Block]:
-    """Returns what is said of a boot: its parts, and the dearest of what initialises the core."""
+    """Returns a boot's sentences and tables: its parts, and the core's dearest initcalls."""
     whole = boot.before + boot.core + boot.after
     dearest = max(boot.initcalls, key=lambda one: one[1], default=("", 0))
     answer = f"OP-TEE's core boots in {fmt.count(boot.core)} instructions, "

@@ -198,7 +198,7 @@ class _Trial:
         return Least(name, size, answer)
 
     def failure(self, name: str, size: int) -> str:
-        """Returns why a call fails with that size, "" if none does."""
+        """Returns why a call fails if the TA defines `name` as `size` bytes; "" if none does."""
         copy = paths.build() / "least" / self.ta.name
         with working(f"trying {self.ta.name} with {name} {size} …"):
             shutil.rmtree(copy, ignore_errors=True)

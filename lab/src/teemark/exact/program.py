@@ -45,7 +45,8 @@ def known_names(kit: Kit, files: Sequence[Path]) -> Names:
 def record(
     file: BoardFile, program: Program, directory: Path, files: Sequence[Path], every: int
 ) -> TracedProgram:
-    """Runs the program on a fresh boot, and keeps its calls and their trace in `directory`."""
+    """Runs the program on a fresh boot, and keeps its calls and their trace in `directory`. `files`
+    name its TAs and commands; for `every` see watching.run()."""
     with recording(file, f"room={DISK}") as (board, folder):
         with working(BUILDING):
             optee = board.optee
@@ -67,8 +68,8 @@ def record(
 
 
 def awake(watched: WatchedCalls, cases: Mapping[int, CaseTrace]) -> WatchedCalls:
-    """Returns the calls without the time that the guest slept in traced ones, mostly waiting for
-    its disk: that time depends on the load of this machine. `cases` are by window number."""
+    """Returns the calls; traced ones without the time in which the guest slept. It mostly waits for
+    its disk, for as long as this machine's load makes it. `cases` are by window number."""
     slept = {window: case.instructions for window, case in cases.items() if case.slept}
     awake_calls = (
         call if call.window not in slept else replace(call, end=call.begin + slept[call.window])

@@ -107,7 +107,7 @@ def held_in_words(cell: Cell) -> str:
 
 
 def data(variants: Sequence[Variant]) -> list[dict[str, object]]:
-    """Returns the JSON of the variants, of which the first is the baseline."""
+    """Returns the JSON of the variants; the first is the baseline."""
     base = variants[0].trace
     return [
         {
@@ -121,8 +121,8 @@ def data(variants: Sequence[Variant]) -> list[dict[str, object]]:
 
 
 def blocks(variants: Sequence[Variant]) -> list[Block]:
-    """Returns a table with a row per variant, of which the first is the baseline, and the functions
-    behind each difference."""
+    """Returns a table with a row per variant (the first is the baseline), and the functions behind
+    each difference."""
     baseline = variants[0]
     cases = [case.case for case in baseline.trace.cases]
     rows: list[tuple[str, ...]] = []

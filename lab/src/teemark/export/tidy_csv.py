@@ -27,8 +27,8 @@ COLUMNS = (
 
 
 def render(run: RunData) -> str:
-    """Returns a run as a table. Unknown values are empty; each label is a last column
-    `label_KEY`."""
+    """Returns a run as a CSV table; unknown values are empty. Labels are the last columns, each
+    called `label_KEY`."""
     out = io.StringIO()
     names = (*COLUMNS, *(name for name in run.origin if name not in COLUMNS))
     writer = csv.DictWriter(out, names, lineterminator="\n")

@@ -150,13 +150,13 @@ Rule = Callable[[Ground], Finding | Iterable[Finding] | None]
 
 
 def is_known(figure: Estimate | Figure) -> bool:
-    """Returns true if the interval reaches at most KNOWN of the figure either way."""
+    """Returns true if the half-width of the interval is at most KNOWN times the figure."""
     interval = figure.interval
     return interval is not None and interval.width <= 2 * KNOWN * abs(figure.value)
 
 
 def sure(*quantities: Estimate | Cost | CaseStats) -> bool:
-    """Returns true if every figure is known; the cost of a byte only if its model fits, too."""
+    """Returns true if each is known and not `meaningless`; a Cost stands for its cost of a byte."""
     for quantity in quantities:
         figure = quantity.byte if isinstance(quantity, Cost) else quantity
         figure = figure.estimate if isinstance(figure, CaseStats) else figure
@@ -167,8 +167,8 @@ def sure(*quantities: Estimate | Cost | CaseStats) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """The cost of a byte by two backends: of any long message by the models, or, where one of these
-    doesn't hold, of the message that `scope` names, as it was measured."""
+    """The cost of a byte by two backends: by the models, for any long message. If a model doesn't
+    fit, it is the measured cost of one message, which `scope` names."""
 
     ground: Ground
     one: Cost

@@ -243,8 +243,8 @@ def inside(ground: Ground) -> Iterator[Finding]:
 
 def confirmed(run: RunData, trace: Trace) -> Iterator[str]:
     """Yields for each cause inside OP-TEE's core whether the trace confirms it, with the share of
-    the call that its functions take; one sentence if the core has no names: what is only suspected
-    from outside is no confirmation. Yields nothing for a trace without an empty call."""
+    the call that its functions take. Yields one sentence if the core has no symbols, since then
+    nothing can be confirmed; nothing for a trace without an empty call."""
     ground = Ground(run, build(run), trace=trace)
     if trace.case(EMPTY_CALL) is None:
         return

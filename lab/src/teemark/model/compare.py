@@ -162,7 +162,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The comparison of two runs: `second` is held against `first`."""
+    """The comparison of two runs: `second` is compared with `first`."""
 
     first: RunData
     second: RunData
@@ -320,9 +320,9 @@ def readings(run: RunData) -> dict[str, CaseReading]:
 
 
 def slack(figure: float, *readings: CaseReading) -> tuple[float, float]:
-    """Returns two numbers of instructions per call: how far two boots of one build may differ (in a
-    call of `figure` instructions, with these readings' scatter), and one step of the clock, which
-    is infinite if allocated pages or timer ticks hide it."""
+    """Returns two limits in instructions per call. The first: how far two boots of one build may
+    differ, in a call of `figure` instructions with these readings' scatter. The second: one step of
+    the clock; infinite if allocated pages or timer ticks hide a step."""
     work, loops = readings[0].work, min(reading.loops for reading in readings)
     apart = sum(reading.scatter for reading in readings)
     if work is not None and work.by == AFALG:
@@ -402,8 +402,7 @@ def common_shift(members: Sequence[Difference]) -> float | None:
 
 
 def sign_p(ups: int, count: int) -> float:
-    """Returns the two-sided p-value of `ups` of `count` signs being positive if both are equally
-    likely."""
+    """Returns the two-sided p-value of a sign test with `ups` positive differences of `count`."""
     tail = min(ups, count - ups)
     return min(1.0, 2 * math.fsum(math.comb(count, k) / 2**count for k in range(tail + 1)))
 
@@ -447,7 +446,7 @@ def _levels(pairs: Sequence[tuple[CaseReading, CaseReading]]) -> list[list[float
 
 
 def together(pairs: Sequence[tuple[CaseReading, CaseReading]]) -> Interval | None:
-    """Returns the ratio by which almost all cases moved in one direction; None if they didn't."""
+    """Returns the ratio of the cases' common change; None unless almost all moved one way."""
     tested, levels = [pair for pair in pairs if _testable(*pair)], _levels(pairs)
     offs = [
         fmean(map(math.log, after.medians)) - fmean(map(math.log, before.medians))

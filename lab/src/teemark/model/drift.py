@@ -18,14 +18,14 @@ BOUND = 1.05  # Largest ratio of two parts' levels of a run that is steady
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """The levels of a run's parts over that of the whole run, in order of time."""
+    """The levels of a run's parts, each divided by the whole run's level, in order of time."""
 
     levels: tuple[Estimate, ...]
     turn: float  # Share of the samples before the greatest change
 
     @property
     def last(self) -> Estimate:
-        """Returns the level of the last part over that of the first."""
+        """Returns the last part's level divided by the first part's."""
         return self.levels[-1] / self.levels[0]
 
     @property

@@ -121,10 +121,10 @@ def fit(
     *,
     robust: bool = True,
 ) -> Fit | None:
-    """Fits the terms of `base` and those candidates that scatter can't explain: their intervals
-    exclude zero, and no cost but those of MAY_SAVE is negative. Among such sets the one that best
-    predicts left-out points wins; a larger set must do clearly better. Returns None if the points
-    can't separate the terms of the base, or a median isn't positive."""
+    """Fits the terms of `base`, and of `candidates` the set that best predicts left-out points; a
+    larger set must do clearly better. A set is out if a candidate's interval includes zero, or if a
+    term that isn't in MAY_SAVE is negative. Returns None if the points can't separate the terms of
+    the base, or a median isn't positive."""
     if any(cost.value <= 0 for cost in measured):
         return None
     candidates, fixed = candidates or {}, fixed or {}

@@ -257,9 +257,9 @@ def operation(repeats: Mapping[str, Fit], key: str) -> Estimate | None:
 
 
 def in_pieces(models: Models, cost: Cost, size: int, chunk: int) -> Estimate | None:
-    """Returns the predicted cost of a message in pieces of `chunk` bytes: a whole message, an empty
-    call to begin, and for each piece but the last a way in and out with a memory reference. None if
-    that way's cost is unknown, or if the pieces aren't multiples of AF_ALG's requests of 64 KiB."""
+    """Returns the predicted cost of a message in pieces of `chunk` bytes: that of a whole message;
+    in the TEE also an empty call to begin, and for each piece but the last a call with a memory
+    reference. None if these calls' cost is unknown, or if AF_ALG splits a piece (at 64 KiB)."""
     pieces = max(1, -(-size // chunk))
     if cost.form.by_kernel and pieces > 1 and chunk % AFALG_REQUEST:
         return None

@@ -30,8 +30,8 @@ def _shift_seen(first: int, second: int, tests: int) -> float:
     normal = NormalDist()
 
     def shares(starts: int) -> list[float]:
-        """Returns 24 quantiles of the estimated variance of a mean of `starts` values, in units of
-        the true variance of one value."""
+        """Returns 24 equally likely estimates of the variance of a mean of `starts` values, each
+        divided by the true variance of one value."""
         spread = 2 / (9 * (starts - 1))
         points = (normal.inv_cdf((place + 0.5) / 24) for place in range(24))
         return [max(1 - spread + z * math.sqrt(spread), 0.01) ** 3 / starts for z in points]

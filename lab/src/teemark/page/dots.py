@@ -24,7 +24,7 @@ class DotRow(NamedTuple):
 
 
 def level_ticks(furthest: float) -> list[float]:
-    """Returns five ticks, symmetric around 0, of which the last is at least `furthest`."""
+    """Returns five ticks, symmetric around 0; the last is at least `furthest`."""
     power = 10.0 ** math.floor(math.log10(furthest or 1.0))
     end = next(step * power for step in (1, 2, 5, 10) if step * power >= furthest)
     return [end * share for share in (-1, -0.5, 0, 0.5, 1)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Renders sections as one HTML file without external references; only SVG of ours isn't escaped."""
+"""Renders sections as one HTML file without external references; only its own SVG isn't escaped."""
 
 import base64
 import hashlib
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 @cache
 def environment(*rooms: str) -> "Environment":
-    """Returns what renders the templates of these rooms, of which the first that has one counts.
-    Everything that isn't marked as safe is escaped."""
+    """Returns the Jinja environment of these subpackages' templates; if two have the same name, the
+    first counts. It escapes everything that isn't marked as safe."""
     import jinja2
 
     return jinja2.Environment(

@@ -29,7 +29,7 @@ _HINT = "see docs/published-figures.md"
 
 
 class PublishedNumber(Decimal):
-    """A number in plain digits, all of which it keeps as printed."""
+    """A number in plain digits; it keeps all of them as they were printed."""
 
     @classmethod
     def read(cls, value: object) -> Self:

@@ -35,9 +35,9 @@ def _name(midr: int) -> str:
 
 
 def models(midr: Iterable[str], cpuinfo: Mapping[str, str]) -> tuple[str, ...] | None:
-    """Returns the names of the distinct kinds of cores, of which a big.LITTLE chip has more than
-    one. `midr` has words such as "0x410fd034" or "cpu0 0x410fd034"; 32-bit kernels have none in
-    /sys, and its fields in /proc/cpuinfo."""
+    """Returns the names of the different kinds of cores: more than one on a big.LITTLE chip. `midr`
+    has words such as "0x410fd034" or "cpu0 0x410fd034"; it is empty for 32-bit kernels, which have
+    its fields in /proc/cpuinfo instead of /sys."""
     numbers = [_number(text.split()[-1]) for text in midr if text.split()]
     names = ("CPU implementer", "CPU variant", "CPU part", "CPU revision")
     fields = [_number(cpuinfo.get(name, "")) for name in names]

@@ -96,7 +96,7 @@ class Held(msgspec.Struct, frozen=True):
 
 
 class CaseTrace(msgspec.Struct, frozen=True, dict=True):
-    """One traced call: the window with the median number of instructions."""
+    """The trace of a case: of its recorded calls, the one with the median of the instructions."""
 
     case: str
     instructions: int
