@@ -156,12 +156,12 @@ all_option = option("--all", "List every case.")
 output_option = option("-o --output FILE", "Write to this file instead of stdout.", kind=OUTPUT)
 optee_option = option(
     "--optee WHICH",
-    "debian, source, OP-TEE's source tree, or the folder of a build. [default: the board's]",
+    "`debian` or `source`; or the folder of OP-TEE's source or of a build. [default: the board's]",
 )
 patch_option = several("--patch FILE", "Build OP-TEE's source with this patch.", kind=FILE)
-only_option = several("--only PATTERN", "Only cases of the plan like this: 'oneshot/*/tee/*'.")
+only_option = several("--only PATTERN", "Only the plan's cases that match: 'oneshot/*/tee/*'.")
 push_option = several(
-    "--push FILE", "A program, a library or a TA that is on the board meanwhile.", kind=FILE
+    "--push FILE", "Put this program, library or TA on the board meanwhile.", kind=FILE
 )
 names_option = several(
     "--names FILE", "A TA's header, or a names.toml: names of TAs and commands.", kind=FILE

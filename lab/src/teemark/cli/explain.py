@@ -50,7 +50,7 @@ def command(
 
     With --choices: which kind of memory, which pieces of a stream and which backend cost least,
     from which size to which, and what that saves. Memory and backends are compared at sizes that
-    RUN measured, pieces by its models. What isn't better by 1 % is not advised.
+    RUN measured, pieces by its models. Only what is at least 1 % better is advised.
 
     Exit status: 0 fine; 1 if two sources disagree, or the run is incomplete.
     """
@@ -138,7 +138,7 @@ def _show(subject: Subject, chosen: Sequence[Breakdown], *, whole: bool) -> None
     terminal.show(console, [block for block in blocks if not isinstance(block, Findings)])
     for doubt in subject.doubts:
         paragraph(console, f"! {doubt.claim}")
-    paragraph(console, "`--case KEY` or `--all` shows what told each part, and what can't be told.")
+    paragraph(console, "`--case KEY` or `--all` shows how each part is known, and which can't be.")
 
 
 _COLOURS = ("blue", "cyan", "magenta", "yellow", "green", "bright_green", "red")

@@ -68,20 +68,19 @@ def command(
     ),
     limit_minutes: float | None = option(
         "--limit MINUTES",
-        "End a start that takes longer. [default: ten times the estimate, at least 10]",
+        "End a boot or round that takes longer. [default: ten times the estimate, at least 10]",
         kind=click.FloatRange(0, min_open=True),
     ),
     trace_events: bool = option(
         "--trace-events",
-        "Then trace some calls into the TEE by the kernel's tracepoints, for `explain`; needs "
-        "root.",
+        "After measuring, trace some calls by the kernel's tracepoints, for `explain`; needs root.",
     ),
     module: str | None = option(
         "--pkcs11-module FILE",
         "Measure this PKCS #11 module on the board. [default: OP-TEE's libckteec]",
     ),
     pkcs11_keep: bool = option(
-        "--pkcs11-keep", "Leave its token, with keypair-token's last key pair, for other programs."
+        "--pkcs11-keep", "Leave the token, with keypair-token's last key pair, for other programs."
     ),
     power_cycle: bool = option(
         "--power-cycle", "If a board of a labgrid farm hangs, cut its power, once, and begin again."

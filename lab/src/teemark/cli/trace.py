@@ -60,13 +60,13 @@ class _Arguments:
         default=3,
     )
     beginning: bool = option(
-        "--beginning", "Of a call that is too long to record, show the first 192 Mi blocks."
+        "--beginning", "If a call is too long to record, show its first 192 Mi blocks."
     )
     push: tuple[Path, ...] = common.push_option
     names: tuple[Path, ...] = common.names_option
     every: int = option(
         "--every N",
-        "Of a program's calls of one kind, trace each N-th beside the first two and the dearest.",
+        "Of each kind of a program's calls, trace the first two, the dearest, and each N-th.",
         kind=click.IntRange(0),
         default=0,
     )

@@ -17,7 +17,7 @@ from teemark.cli.common import FILE, OUTPUT, TREE, argument, board_option, optio
 
 @click.group("vboard")
 def command() -> None:
-    """Bring the virtual board to this machine, or a card of it to a real one."""
+    """Build the virtual board on this machine, or an SD card's image for a real board."""
 
 
 @subcommand("install", command)

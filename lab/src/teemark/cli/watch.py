@@ -37,7 +37,7 @@ def command(
     cases: tuple[str, ...] = argument(nargs=-1, metavar="-- PROGRAM [ARG]..."),
 ) -> int:
     """Run a program on a board, as it is, and show its calls into the TEE: which TAs and commands,
-    what they take, what crosses, who calls, and what to change.
+    their time, the buffers they pass, who calls, and what to change.
 
     The program must be linked dynamically against libteec; the contents of its buffers are never
     recorded. Threads and processes that it starts are watched, too. Where the kernel's tracepoints
