@@ -749,7 +749,7 @@ def test_explain_says_what_it_checked_and_what_it_lacks(tmp_path: Path) -> None:
     Synthetic().write(tmp_path)
     text = CliRunner().invoke(command, [str(tmp_path)], standalone_mode=False).output
     assert "! Emulated board: " in text
-    assert "; teemark run --plan explain --trace-events tells." in " ".join(text.split())
+    assert ". To check: teemark run --plan explain --trace-events." in " ".join(text.split())
     output = CliRunner().invoke(command, [str(tmp_path), "--json"], standalone_mode=False).output
     by_key = {one["key"]: one for one in json.loads(output)["findings"]}
     assert by_key["tmpref-registration"]["status"] == "not checked"

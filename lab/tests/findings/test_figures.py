@@ -200,7 +200,7 @@ def test_what_waits_is_a_time_in_the_tables_of_a_board_that_counts() -> None:
         assert head[4] == f"byte {unit}"
         assert row[1].endswith("ms") == (unit == "ns") == ("instructions" not in head[1])
         assert terms[0][1] == f"call {unit}"
-        assert "each block of the algorithm" not in words(costs([made]))
+        assert "each block: of the algorithm" not in words(costs([made]))
         curve = throughput([made])
         assert (curve is None) == (unit == "ns"), "nothing follows from what waited: it isn't drawn"
         if curve is not None:
@@ -235,7 +235,7 @@ def test_terms_and_when_they_are_paid() -> None:
         ("When each term is paid", "2 terms"),
     ]
     assert "A term that is negative saves that much" in str(folds[-1])
-    assert "each block: of an algorithm" in str(folds[-1])
+    assert "each block: of the algorithm" in str(folds[-1])
     assert "negative" not in str(costs([subject(EXACT)]))
 
 

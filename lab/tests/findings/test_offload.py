@@ -307,12 +307,12 @@ def test_the_report_says_which_devices_af_alg_reaches() -> None:
         "AF_ALG reaches a device by omap-sha256: the evidence is below.",
         "AF_ALG doesn't reach a device by rk-sha1: no {driver} rk-sha1.",
         "AF_ALG takes stm32-sha256, but nothing shows that the device worked.",
-        "No case used virtio_crypto_aes_cbc: whether AF_ALG reaches a device by it, "
-        "`teemark doctor BOARD --accelerators` tells.",
+        "No case used virtio_crypto_aes_cbc. `teemark doctor BOARD --accelerators` shows whether "
+        "AF_ALG reaches a device by it.",
     )
     section = offload(subjects([run]))
     assert section is not None
-    assert "`teemark doctor BOARD --accelerators` tells." in markdown.render("", "", [section], ())
+    assert "`teemark doctor BOARD --accelerators` shows" in markdown.render("", "", [section], ())
     assert reached_drivers(made(case("sha256-ce")), ()) == ()
 
 

@@ -133,4 +133,4 @@ def test_rounds_on_it_are_starts(
     page = (tmp_path / "run" / "report.md").read_text()
     assert "Intervals hold what differs between its 3 starts." in page
     assert re.search("fewer than 63\u202f?.?% of all starts may not have happened in these 3", page)
-    assert "This is one start" not in page
+    assert "The programs were started once" not in page

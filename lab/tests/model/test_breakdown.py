@@ -431,14 +431,14 @@ def test_no_figure_of_a_table_is_cut(width: int) -> None:
     heads = ("takes", "95 %", "share")
     source = "invoke/direct/tee/none less invoke/refused/tee/none, and what else there is of it"
     table = Table(
-        (Column("part", "left"), *map(Column, heads), Column("told by", "left")),
+        (Column("part", "left"), *map(Column, heads), Column("known from", "left")),
         ((*cells, source), ("unexplained", "0", "exact", "0", "")),
     )
     out = StringIO()
     terminal.show(Console(file=out, width=width), [table])
     shown = out.getvalue()
     assert all(len(line) <= width for line in shown.splitlines()), shown
-    for cell in (*cells[1:], "told by"):
+    for cell in (*cells[1:], "known from"):
         assert cell in shown.replace("\n    ", " "), shown
     letters = re.sub(r"\s", "", shown)
     assert all(word in letters for word in source.split()) or width in (80, 100)

@@ -324,9 +324,9 @@ def test_what_is_uncertain_says_so() -> None:
 
 
 def test_one_start_cannot_know_what_differs_between_starts(made: run_page.Report) -> None:
-    assert "This is one start" in made.markdown
+    assert "The programs were started once" in made.markdown
     exact = Synthetic(identical=True, algorithms=ONE).run()
-    assert "This is one start" not in run_page.make([exact]).markdown
+    assert "The programs were started once" not in run_page.make([exact]).markdown
 
 
 def test_chart_is_xml_with_page_colours() -> None:

@@ -515,7 +515,7 @@ def parts(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
         calls = 1
         if words[0] == "stream":  # a call a piece, and one that finishes
             calls += -(-int(words[-2]) // int(words[-1]))
-        told, _, often = row["told by"].partition(f" ({calls} times")
+        told, _, often = row["known from"].partition(f" ({calls} times")
         out.hold(
             f"{key}: {row['part']}",
             f"{calls} times",
@@ -528,7 +528,7 @@ def parts(run: Run, heading: str, rows: list[Row], out: Verdict) -> bool:
             less = run.median("invoke/none/tee/none") - refused
             out.figure(f"{key}: {row['part']}", cell, calls * less, unit, 1e-4)
         else:
-            out.open[f"parts: {row['told by'][:50]}"] += 1
+            out.open[f"parts: {row['known from'][:50]}"] += 1
     return True
 
 

@@ -466,7 +466,7 @@ def test_the_kernels_tracepoints_are_held_against_the_calls(
     assert "it+0x" in shown
     without = program_page.sections(ran(one), Names(), exact=False)
     terminal.show(console(120), without[0].blocks)
-    assert "nothing to hold the counts against" in " ".join(capsys.readouterr().out.split())
+    assert "nothing to compare the counts with" in " ".join(capsys.readouterr().out.split())
 
 
 def test_the_most_memory_of_the_tee_is_shown_where_it_has_statistics(

@@ -341,7 +341,7 @@ def read_only(ground: Ground) -> Finding:
             ground.figure("a byte", extra.scaled(1 / bytes_more)),
         ),
         claim="Read-only memory can't be shared: the client library copies it in every call.",
-        remedy="Hand over writable memory, best such as the client library allocates.",
+        remedy="Hand over writable memory, best memory that the client library allocated.",
         costs=costs,
         saves=costs,
     )

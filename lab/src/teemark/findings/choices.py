@@ -151,7 +151,7 @@ def choices(ground: Ground, *, alone: bool = False) -> Iterator[Finding]:
     streams = {f"{s.measured.algorithm}/{s.measured.backend}" for s in ground.models.streams}
     kernel = ground.models.case(EMPTY_CALL) is None
     scope = "Of what programs can use: c and ce are teemark's own code."
-    unmeasured = "Predicted by the models, as are all pieces of which the run measured no stream."
+    unmeasured = "Predicted by the models: the run measured no stream in pieces."
     for choice in choose(ground):
         registered = choice.question == "memory" and choice.subject == ground.direction("temporary")
         if not alone and registered and {choice.choose, choice.over} == {"allocated", "temporary"}:

@@ -113,8 +113,8 @@ def reached_drivers(run: RunData, judged: Sequence[Offload]) -> tuple[str, ...]:
             continue
         outcomes = {offload.outcome for offload in judged if offload.driver == name}
         refused = [skip.reason for skip in run.skips if f"/afalg:{name}/" in skip.case]
-        what = "No case used {}: whether AF_ALG reaches a device by it, "
-        what += "`teemark doctor BOARD --accelerators` tells."
+        what = "No case used {}. `teemark doctor BOARD --accelerators` shows whether AF_ALG "
+        what += "reaches a device by it."
         if outcomes & {"accelerator", "mixed"}:
             what = "AF_ALG reaches a device by {}: the evidence is below."
         elif outcomes:

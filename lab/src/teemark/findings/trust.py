@@ -142,8 +142,8 @@ def waited(ground: Ground) -> Finding | None:
         "waited",
         f"{fmt.plural(len(cases), 'case')} of {fmt.count(len(ground.models.stats))} {are} "
         f"timed, not counted: half of {their} samples lie over {fmt.percent(STEADY, 1)} apart.",
-        "Where the processor waits, for a disk as a rule, the clock goes on as that of the machine "
-        "that emulates this board. Others find memory laid out differently from call to call. "
+        "While the processor waits, as a rule for a disk, the clock runs like that of the machine "
+        "that emulates this board. In other cases the layout of memory differs between calls. "
         f"{worst.key} took {fmt.duration(worst.time.min)} to {fmt.duration(worst.time.max)}.",
         "Measure on hardware what waits for a disk: nothing follows from these times.",
     )
@@ -225,8 +225,8 @@ def level(ground: Ground) -> Finding | None:
         status="undecided" if found.answer == "undecided" else "found",
         severity="caution" if found.answer == "yes" else "note",
         claim=claim,
-        evidence=f"Of quarters of the run the largest is {fmt.ratio(ground.run, found.most)} the "
-        "smallest, each sample beside the median of its case.",
+        evidence="Each sample is divided by its case's median. The highest level of the run's four "
+        f"quarters over the lowest: {fmt.ratio(ground.run, found.most)}.",
         remedy=remedy,
         figures=(ground.figure("largest over smallest quarter", found.most, "times"),),
         sure=found.answer != "undecided",
@@ -336,8 +336,8 @@ def emulated(ground: Ground) -> Finding:
         claim = "Emulated board: this counts instructions."
         remedy = (
             "One nanosecond is one executed instruction; two boots of one plan agree to within "
-            "0.2 %. What else a plan measures moves a case, too, by up to 0.7 %: compare runs of "
-            "one plan. There are no cache misses and no latencies in it: good for finding and "
+            "0.2 %. A case also depends on what else its plan measures, by up to 0.7 %: compare "
+            "runs of one plan. Cache misses and latencies aren't counted: good for finding and "
             "comparing work, not for predicting time on hardware."
         )
     return _doubt(key, claim, "; ".join(filter(None, facts)), remedy, "board")

@@ -34,14 +34,14 @@ by a clock that counts instructions, and goes on while a call waits. timed: by t
 hardware. emulated: by the clock of an emulator, which shows how busy its host is."""
 
 WAITED = (
-    "the clock of this board goes on while a call waits, for a disk as a rule: nothing follows "
+    "the clock of this board goes on while a call waits, as a rule for a disk: nothing follows "
     "from such times"
 )
 MISFIT = "no sum of a call and its bytes describes these calls: don't calculate with it"
 
 
 class Unlike(ArithmeticError):
-    """Two quantities have no common measure by which one could be held against the other."""
+    """Two quantities have no common unit, so they can't be compared."""
 
 
 def joined(*kinds: Kind) -> Kind:
@@ -89,7 +89,7 @@ VISIBLE = 1.3
 """Samples count as dependent if their autocorrelation exceeds this many standard errors."""
 
 TOO_FEW = "too few samples for an interval"
-DEPENDENT = "no interval: each sample is so much like the one before that few count"
+DEPENDENT = "no interval: each sample depends so much on the one before that few count"
 ZERO = "no interval: what it is divided by may be 0"
 NO_ERROR = "no interval: too few sizes tell how far the model is off"
 """Reasons for an estimate without an interval."""
@@ -102,11 +102,10 @@ Z = 1.959963984540054
 @dataclass(frozen=True, eq=False)
 class Estimate:
     """A value and its uncertainty. `draws`: values it could as well have; None if that isn't known,
-    a single one if exact. `freedom`: the draws' degrees of freedom for Student's t; those of a sum
-    by Welch and Satterthwaite, or the least of its parts if they share their starts (`shared`).
-    `kind`, `holds` and `cases` say by which clock it is known, whether the models behind it
-    describe their points, and by which cases; what is computed from estimates has them from
-    these."""
+    a single one if exact. `freedom`: the draws' degrees of freedom for Student's t. A sum has those
+    by Welch and Satterthwaite, but the fewest of its parts if these come from the same starts
+    (`shared`). `kind` says by which clock the value is known, `holds` whether the models behind it
+    fit, `cases` from which cases it comes. A result of estimates inherits these three."""
 
     value: float
     draws: Array | None = None

@@ -317,7 +317,7 @@ def visible(comparison: Comparison, limit: Limit | None = None) -> str:
         return ""
     half, all_ = fmt.percent(median(seen)), fmt.percent(seen[-1])
     if comparison.exact:
-        text = f"of {half} in half of the cases, of {all_} in any."
+        text = f"of {half} in half of the cases, of {all_} in every case."
         calls = [pair for pair in comparison.pairs if pair.world == "tee" and pair.visible < 1]
         if calls:
             best = min(calls, key=lambda pair: pair.visible * pair.first.value)

@@ -133,7 +133,7 @@ def _attached(ran: Ran, cost: Cost) -> Iterator[page.Block]:
 def _against_the_kernel(ran: Ran, *, exact: bool) -> str:
     if ran.legs is None:
         why = "The kernel's tracepoints can't be used here (no root, or no tracefs)"
-        return "" if exact else f"{why}: nothing to hold the counts against."
+        return "" if exact else f"{why}: nothing to compare the counts with."
     sessions = [c for c in ran.watched.calls if c.function in ("open", "close", "invoke")]
     mine = _by_call(ran, ran.legs)
     inside = sum(leg.complete for call in sessions for leg in mine.get(call, ()))

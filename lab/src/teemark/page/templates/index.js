@@ -38,7 +38,7 @@ function compare() {
   const cases = Object.keys(base.figures).filter((key) => key in next.figures && base.figures[key] > 0);
   cases.sort((a, b) => Math.abs(Math.log(next.figures[b] / base.figures[b])) - Math.abs(Math.log(next.figures[a] / base.figures[a])));
   const [dearer, cheaper] = [1, -1].map((sign) => cases.filter((key) => sign * (next.figures[key] / base.figures[key] - 1) > 0.01).length);
-  add(panel, "p", `${cases.length} cases in both: ${dearer} take over 1 % more, ${cheaper} over 1 % less. These are medians; what of it is no accident says:`);
+  add(panel, "p", `${cases.length} cases in both: ${dearer} take over 1 % more, ${cheaper} over 1 % less. These are medians. To see which differences are more than chance:`);
   add(panel, "code", `teemark compare ${base.folder} ${next.folder}`);
   const table = add(panel, "table", "");
   const head = add(add(table, "thead", ""), "tr", "");

@@ -22,7 +22,7 @@ def _of(subject: Subject) -> list[page.Block]:
         return []
     folds = (
         page.Fold(
-            subject.run.words(call.key), "its parts, and what told them", parts_of(subject, call)
+            subject.run.words(call.key), "its parts, and how each is known", parts_of(subject, call)
         )
         for call in calls
     )
@@ -89,7 +89,7 @@ def _table(subject: Subject, call: Breakdown, unit: str) -> page.Table:
         *page.left("part"),
         *page.right("takes", unit=unit),
         *page.right(fmt.LEVEL, "share"),
-        *page.left("told by"),
+        *page.left("known from"),
     )
     caption = f"The parts of {subject.run.words(call.key)} ({call.key})"
     return page.Table(columns, [*rows, whole], caption=caption, note=subject.caveat)
@@ -125,7 +125,7 @@ breakdown = RunSection(
     "explain",
     "Where the time of a call goes",
     _of,
-    "Each part is measured by itself; what they all leave of the call is unexplained, and isn't "
-    "spread over them.",
-    "each part of a call, with what told it",
+    "Each part is measured by itself. The rest of the call is shown as unexplained; it isn't "
+    "spread over the parts.",
+    "each part of a call, and how it is known",
 )

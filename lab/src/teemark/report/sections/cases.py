@@ -27,7 +27,7 @@ def _time_cells(subject: Subject, figure: Estimate | None) -> tuple[page.Cell, p
 def _intro(subjects: Sequence[Subject]) -> page.Paragraph:
     how = (
         "Counted figures are exact; what differs within the run stands under “from” and “to”. A "
-        "figure with a unit of its own is of a case that waited for something: it is a time."
+        "figure with a unit of its own is a time: its case wasn't counted."
         if all(subject.run.icount for subject in subjects)
         else f"The interval holds the median with {fmt.LEVEL}; below six samples there is none. Of "
         "one start it assumes nothing of the distribution; of several it takes their medians for a "
@@ -149,8 +149,8 @@ FIRST = {
 
 def _first_intro(subjects: Sequence[Subject]) -> page.Paragraph:
     racing = (
-        " A clock that counts instructions races while the board waits for its disk, so what loads "
-        "a file takes any time here."
+        " A clock that counts instructions says nothing while the board waits for its disk: ignore "
+        "the times of what loads a file."
     )
     once = "What happens once is kept apart from all that is repeated: no sample above contains it."
     return page.Paragraph(

@@ -52,7 +52,7 @@ def _others(findings: Sequence[Finding], above: Sequence[Finding]) -> Iterator[p
         these = [finding for finding in unknown if finding.remedy == command]
         repeated = any(command in finding.claim for finding in above)
         by = "the command above" if repeated else page.Code(command)
-        yield page.Strong("Not checked"), ": ", *_names(these), "; ", by, " tells."
+        yield page.Strong("Not checked"), ": ", *_names(these), ". To check: ", by, "."
     for finding in unknown:
         if not finding.remedy:
             yield (
@@ -91,7 +91,7 @@ choices = RunSection(
     "What to choose",
     _choices,
     "Memory and backends are compared at sizes that were measured, pieces of a message by the "
-    "models; nothing is advised that isn't better by 1 %. Our own code outside of the TEE (c, ce) "
+    "models; only what is at least 1 % better is advised. Our own code outside of the TEE (c, ce) "
     "is no choice.",
     "kind of memory, size of pieces, backend",
 )

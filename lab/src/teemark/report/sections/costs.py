@@ -15,8 +15,8 @@ from teemark.page.section import RunSection
 from teemark.wording import fmt
 
 TERMS = {
-    "block": "each block: of an algorithm, with those of padding; of storage 4 KiB, the TEE's own "
-    "head included",
+    "block": "each block: of the algorithm, padding included; of storage, 4 KiB, with the TEE's "
+    "own header",
     "byte": "each byte",
     "page": "each page of 4 KiB that the call's buffers span",
     "feed": "there is a message at all",
@@ -143,7 +143,7 @@ def _paid(subjects: Sequence[Subject]) -> page.Fold | None:
     if not names:
         return None
     items: list[page.Text] = [
-        ("A message takes the call, and each other term as often as it is paid.",)
+        ("The cost of a message is the call, plus each other term as often as it is paid:",)
     ]
     items += [(page.Strong(term), f": {TERMS[term]}.") for term in names]
     if any(fit.terms[term].value < 0 for fit in fits for term in MAY_SAVE & {*fit.terms}):
@@ -172,8 +172,8 @@ _COSTS = RunSection(
     "explains more than scatter and predicts sizes that were left out. “Byte” is what a further "
     "byte of a long message takes by the model, and beside it stands how far that may be off: "
     f"{fmt.count(DRAWS)} draws of what the medians may be, and the error at sizes that the model "
-    "was fitted without. “At the end” is a byte between the two largest sizes, where it is another "
-    "than the model says: what a longer message takes isn't known then, as beyond a cache. "
+    "was fitted without. “At the end” is a byte between the two largest sizes, if it differs from "
+    "the model's: the cost of longer messages is then unknown, as for messages beyond a cache. "
     "“Limit” is the rate that no long message exceeds. “Misfit” is how far the model is off at the "
     "size where it is worst, beyond what the scatter of that median explains; "
     f"more than {fmt.percent(MISFIT)} is marked: then no such sum describes these calls, and none "

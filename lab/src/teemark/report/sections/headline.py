@@ -86,8 +86,7 @@ def _what(subject: Subject) -> page.Text:
         )
     elif not subject.run.icount:
         text.append(
-            " This is one start: what differs between starts can't be known from it, and is in no "
-            "interval."
+            " The programs were started once: no interval includes what differs between starts."
         )
     if starts < 2 and subject.models.sampling.dependence.neighbours > WANDER:
         text.append(

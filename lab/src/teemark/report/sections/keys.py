@@ -103,7 +103,7 @@ def _distributions(subject: Subject, pairs: Sequence[CaseStats]) -> Table:
         *right("samples"),
         *left(f"{fmt.LEVEL} of the median"),
     )
-    note = "each sample is one key pair: a distribution, not a cost to hold others against"
+    note = "each sample is one key pair: a distribution, not a cost to compare others with"
     return Table(columns, rows, caption="New key pairs", note=note, stacked=True)
 
 

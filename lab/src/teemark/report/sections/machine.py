@@ -40,9 +40,9 @@ RULES: tuple[Text, ...] = (
         "kept apart.",
     ),
     (
-        "Medians have intervals by the sign test, wider where samples depend on their neighbours "
-        "in time; of several starts the value is the mean of the starts' medians, with Student's t "
-        "over them. Too short samples were taken again; all others are in ",
+        "Medians of one start have intervals by the sign test, wider if samples depend on their "
+        "neighbours in time. With several starts, the value is the mean of their medians, and its "
+        "interval is by Student's t. Too short samples were taken again; all others are in ",
         Code("run.ndjson"),
         ", from which this report can be made again.",
     ),

@@ -31,7 +31,7 @@ def _of(subject: Subject) -> list[Block]:
             rows.setdefault((backend, outcome), []).append(where)
             why.append((Code(longest.key), " ", Strong(WORDS[outcome]), f": {longest.sentence}"))
     table = Table(
-        left("by", "done by", "the same for all sizes, where none is named"),
+        left("by", "done by", "algorithm (for all sizes, if none is named)"),
         [
             ((Code(backend),), (Strong(WORDS[outcome]),), ", ".join(where))
             for (backend, outcome), where in sorted(
@@ -62,9 +62,9 @@ offload = RunSection(
     "offload",
     "Who did the work",
     _of,
-    "An accelerator shows by interrupts of its line that come with the calls, or by time in which "
-    "no CPU works; instructions of the CPU by the driver that is bound, by fewer cycles than "
-    "software takes, or by what hiding them costs. A driver's priority says nothing. “Unknown”: "
-    "the evidence is too thin or contradicts itself.",
+    "An accelerator is recognised by its interrupts during the calls, or by time in which no CPU "
+    "works. The CPU's crypto instructions are recognised by the driver that is bound, by fewer "
+    "cycles than software takes, or by what it costs to hide them. A driver's priority says "
+    "nothing. “Unknown”: the evidence is too thin or contradicts itself.",
     "CPU, its crypto instructions or an accelerator, for each algorithm and backend",
 )
