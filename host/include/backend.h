@@ -140,7 +140,7 @@ struct backend {
 
 	/*
 	 * Computes the digest of the first len bytes of `in`, `repeat` times over (in a loop here,
-	 * or in one call that loops inside for a TA). `out` gets the digest: out_bytes of the algorithm's row.
+	 * or in one call that loops inside for a TA). `out` gets the digest, out_bytes of the row.
 	 * `in` is of this session's buffer_alloc(), or ordinary memory with priv NULL.
 	 */
 	int (*digest)(struct session *session, const struct algorithm *alg, const struct buffer *in,

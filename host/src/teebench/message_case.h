@@ -20,8 +20,8 @@ struct message_case {
 int message_case_reserve(const struct bench_case *c, enum workplace_use use, size_t bytes,
 			 struct error *err);
 /*
- * Opens c->workplace, a WORKPLACE_KEYED or one for digests, and makes the key and the message; for prepare().
- * `bytes` is the length of the message; for decrypting, the length of the plaintext.
+ * Opens c->workplace (WORKPLACE_KEYED, or for digests), and makes the key and the message; for
+ * prepare(). `bytes` is the length of the message; for decrypting, that of the plaintext.
  */
 int message_case_open(struct bench_case *c, enum workplace_use use, bool decrypt, size_t bytes,
 		      struct error *err);
