@@ -190,7 +190,7 @@ def test_without_its_data_it_says_what_is_lacking(name: str) -> None:
         (
             "storage-rpc-per-block",
             {f"storage/read/tee-ree-fs/{n}": 1e6 + n for n in (256, 4096, 65536)},
-            "the number of RPCs, which the kernel tells root alone",
+            "the number of RPCs, which the kernel shows only to root",
         ),
     ],
 )

@@ -139,7 +139,7 @@ def test_what_all_calls_into_the_tee_have_more_is_no_boot(by: int, said: str) ->
     assert change.of_all == "tee"
     what, how = subject(found.second, change), amount(found.second, change)
     count = len({one.case for one in moving})
-    assert what == f"{count} calls into the TEE (invoke/none/tee/none tells)"
+    assert what == f"{count} calls into the TEE (measured by invoke/none/tee/none)"
     assert how[1:] == "50.0 instructions a call"
     base, other = subjects([found.first, found.second])
     assert "as two boots of one build" not in " ".join(method(compared(base, other)))

@@ -73,7 +73,7 @@ class Finding:
     figures: tuple[Figure, ...] = ()
     costs: Share | None = None  # Its cost, as a share of the measured call that it slows most
     saves: Share | None = None
-    """The saving of the remedy, if a model, a trace or a build tells it."""
+    """The saving of the remedy, if it is known from a model, a trace or a build."""
     sure: bool = True  # False if a figure is uncertain, or nothing is decided
     place: Place | None = None
 

@@ -23,7 +23,7 @@ Kind = Literal["empty call", "buffer", "digest", "stream", "storage", "console",
 
 @dataclass(frozen=True, slots=True)
 class MemoryReference:
-    """A shared memory reference that a call carries; a field is None if the case's key tells it."""
+    """A shared memory reference that a call carries; a field is None if the case's key has it."""
 
     memory: str | None = "allocated"
     direction: str | None = "in"

@@ -88,5 +88,5 @@ def parts(case: CaseTrace) -> Table:
         for key, count in sorted(counts.items(), key=lambda item: (item[0][0], -item[1]))
         if count
     )
-    columns = (*left("whose", "level", "part"), *right("instructions", "share"))
-    return Table(columns, rows, caption="A message by whose it is, level and part")
+    columns = (*left("party", "level", "part"), *right("instructions", "share"))
+    return Table(columns, rows, caption="The instructions of a message by party, level and part")

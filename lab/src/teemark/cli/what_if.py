@@ -101,6 +101,6 @@ def command(
 
 def _folder(out: Path | None, board: str, *, own_ta: bool) -> Path:
     if own_ta and out is not None and out.exists() and any(out.iterdir()):
-        hint = "name another folder: nothing tells whether a TA's traces are of its present code"
+        hint = "name another folder: the traces there may be of older code of the TA"
         raise UsageMistake(f"{out} isn't empty", hint=hint)
     return directory_for(out, board, "what-if")

@@ -25,7 +25,7 @@ LEAST = 0.01  # Smallest relative error of the models' figures, however well the
 KINDS = ("temporary", "registered", "allocated")
 """Kinds of memory that a program can choose; read-only memory isn't a choice."""
 TEST_CODE = ("c", "ce")
-"""Backends of our own code outside the TEE: they exist for comparison, and are no choice."""
+"""Backends of our own code outside the TEE: they are only for comparison, and never advised."""
 
 
 @dataclass(frozen=True, slots=True)

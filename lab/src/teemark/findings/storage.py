@@ -84,7 +84,7 @@ def rpcs(ground: Ground) -> Finding:
     counted = [row for row in growth if row is not None]
     if not counted:
         what = "storage/read|write/tee-ree-fs/BYTES of three sizes, with their RPCs"
-        counts = "the number of RPCs, which the kernel tells root alone"
+        counts = "the number of RPCs, which the kernel shows only to root"
         return not_checked(key, counts if growth else what, EXPLAIN if not growth else "")
     most, case, size = max(counted)
     each = ground.figure(f"RPCs a block, {case}", exactly(most), "")

@@ -195,7 +195,7 @@ def _hashing(sources: Sources, stats: CaseStats) -> Iterator[Part]:
         yield Part("compute", whole - setup, source)
         return
     like = f"{work.ONESHOT.name}/{stats.algorithm}/{stats.backend}"
-    why = f"nothing tells it from computing: {like} was measured at too few sizes"
+    why = f"it can't be told from computing: {like} was measured at too few sizes"
     what = f"measure {like} at four sizes, and with repeat=1,2,4"
     if line is not None:
         worst = int(line.line.worst.x)
@@ -234,7 +234,7 @@ def _console(sources: Sources, stats: CaseStats) -> Part:
     some = work.LOG.key(work.LOG.subject, work.TEE, "N")
     if stats.work.row is not work.LOG:
         why = "who writes lines to the console in a call can't be seen from outside"
-        what = f"{some} tells what a line costs; what is unexplained bounds their number"
+        what = f"{some} gives the cost of a line; the unexplained part limits their number"
         return Part("console", reason=why, measure=what)
     line = sources.models.lines
     if line is None or not line.fits:

@@ -54,7 +54,7 @@ def remarks(case: CaseTrace) -> Iterator[str]:
     for name, count in case.others():
         yield (
             f"Another process ran inside: {name}, {fmt.count(count)} instructions "
-            f"({share(count, case.instructions)}); its side is a tree of its own."
+            f"({share(count, case.instructions)}); its calls are a separate tree."
         )
     if case.slept:
         yield "The guest slept inside: its clock went on without instructions."

@@ -183,7 +183,7 @@ def subject(run: RunData, change: Change) -> str:
     if change.of_all is not None:
         where = {"tee": "into the TEE", "program": "in the program", "kernel": "into the kernel"}
         tells = min(change.cases, key=lambda pair: pair.first.value).name
-        return f"{fmt.plural(count, 'call')} {where[change.of_all]} ({tells} tells)"
+        return f"{fmt.plural(count, 'call')} {where[change.of_all]} (measured by {tells})"
     if count == 1:
         return change.cases[0].case
     workloads, algorithms, backends = (
@@ -372,7 +372,7 @@ def method(diff: ComparedRuns) -> list[str]:
         if any(change.of_all is not None for change in diff.changes) and comparison.starts < 2:
             sentences.append(
                 "One boot of about forty takes more in all its calls than the others: "
-                "`teemark run --boots 2` tells that from a change."
+                "`teemark run --boots 2` shows whether this is a change."
             )
     elif comparison.blind is not None:
         sentences.append(

@@ -91,8 +91,8 @@ choices = RunSection(
     "What to choose",
     _choices,
     "Memory and backends are compared at sizes that were measured, pieces of a message by the "
-    "models; only what is at least 1 % better is advised. Our own code outside of the TEE (c, ce) "
-    "is no choice.",
+    "models; only what is at least 1 % better is advised. teemark's own code outside of the TEE "
+    "(c, ce) is never advised.",
     "kind of memory, size of pieces, backend",
 )
 
