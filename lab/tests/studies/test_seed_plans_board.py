@@ -60,7 +60,7 @@ TRUE_HERE = (
 )
 """How the reasons begin why a cell may be empty on this board."""
 
-NOT_ASKED = "this run has nothing of it"
+NOT_ASKED = "this run didn't measure it"
 """The reason for what was left out."""
 
 

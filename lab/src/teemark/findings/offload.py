@@ -297,8 +297,9 @@ class _Case:
                 speaks = ("cpu-instructions",)
             elif within(ratio, 1 / MASK_SAME, MASK_SAME) == "yes":
                 speaks = ("software", "accelerator")
-            text = f"with {masked.variable}={masked.value} it takes {fmt.factor(ratio.value)} "
-            text += "the time"
+            text = f"without the CPU's crypto instructions ({masked.variable}={masked.value}) it "
+            text += f"takes {fmt.factor(ratio.value)} the time"
+            text += " (an emulator may run them slower than C)" * faster
             if case is not self.measured:
                 text += f", at {fmt.size(case.record.bytes or 0)}"
             return Evidence(text, speaks, proof=bool(speaks))

@@ -172,7 +172,7 @@ def _beside(lookup: Lookup, check: Check, value: Value | str) -> tuple[str, str]
     if isinstance(printed, str):
         return "", ""
     document = _WRITTEN[check.unit](run, printed.median)
-    words = f", where {run.plan} has {document}"
+    words = f", where the document has {document}"
     if check.unit == "points" or printed.median <= 0:
         return document, words
     try:

@@ -127,7 +127,7 @@ class Lookup:
         why = why or next((f"it failed: {f.reason}" for f in run.fails if f.case == key), "")
         if not why and run.incomplete:
             why = f"the run is incomplete: {run.incomplete}"
-        why = why or "this run has nothing of it: its plan doesn't ask, or it was cut off"
+        why = why or "this run didn't measure it: it isn't in the plan, or the run was cut off"
         return NotKnown(why.rstrip("."))
 
     def _case(self, key: str) -> stats.CaseStats:

@@ -24,7 +24,7 @@ def _of(subject: Subject) -> list[page.Block]:
         here = f": {holds} of {len(checked)} hold here" if checked else ""
         blocks.append(page.Heading(f"What the document concludes{here}"))
         if checked:
-            fold = page.Fold("What decides", "each figure in a sentence", (page.Findings(checked),))
+            fold = page.Fold("Why they hold or not", "figure by figure", (page.Findings(checked),))
             blocks += [table(subject), fold]
         others = [finding for finding in answered if finding.status == "not checked"]
         reasons = Counter(finding.evidence for finding in others)
@@ -33,10 +33,10 @@ def _of(subject: Subject) -> list[page.Block]:
             these = [one for one in others if one.evidence * (one.evidence in shared) == why]
             items = tuple((one.claim if why else f"{one.claim} {one.evidence}",) for one in these)
             title = f"{fmt.plural(len(these), 'conclusion')} not measured here"
-            note = why or "each for a reason of its own"
+            note = why or "with the reason"
             blocks.append(page.Fold(title, note, (page.Bullets(items),)))
-        blocks.append(page.Heading("What else the run shows"))
     if first:
+        blocks += [page.Heading("What else the run shows")] * bool(answered)
         blocks.append(page.Findings(first, brief=True))
     if dearest := ranked(subject.found("cause"))[:HELP]:
         blocks += [page.Heading("What would help"), page.Findings(dearest, brief=True)]
