@@ -616,7 +616,7 @@ def test_what_an_emulated_board_cannot_give_is_not_answered() -> None:
     timed = [one for one in answers(subject(emulated)) if one.key not in ("increment", "emulated")]
     for said in timed:
         assert (said.status, said.remedy) == ("not checked", "")
-        assert said.evidence.startswith("An emulated board can't give it")
+        assert said.evidence.startswith("An emulated board can't answer this")
 
 
 def test_what_is_no_figure_says_why_it_has_no_answer() -> None:
