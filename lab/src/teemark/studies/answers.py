@@ -39,8 +39,8 @@ _MARKS = {
 }
 
 EMULATOR = (
-    "An emulated board can't answer this: its times say nothing about hardware. A board that counts "
-    "instructions answers some: --board qemu-rpi3-icount, or qemu-v8-icount."
+    "An emulated board can't answer this: its times say nothing about hardware. A board that "
+    "counts instructions answers some: --board qemu-rpi3-icount, or qemu-v8-icount."
 )
 COUNTED = "This board counts instructions, and the answer needs time: caches, disks and waiting."
 
