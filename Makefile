@@ -226,9 +226,10 @@ unit-rest:
 	@$(MAKE) --no-print-directory -C broker/tests test
 	@$(PYTEST_UNIT) lab/tests
 
-# Two strands, each with boards of its own; a file stays in one strand, and so do files that share a
-# board (lab/tests/conftest.py). What the board runs is built before, or both would build it.
-PYTEST_BOARD := $(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder
+# Three strands, each with boards of its own, as a strand waits half of its time; a file stays in one
+# strand, and so do files that share a board (lab/tests/conftest.py). What the board runs is built
+# before, or each would build it.
+PYTEST_BOARD := $(PYTEST) -n 3 --dist loadfile --no-loadscope-reorder
 
 .PHONY: test-board board-beside
 test-board: board-programs ## what claims to work on a TEE, once each, on the virtual board
