@@ -83,6 +83,7 @@ XTEST = (
 CHANGES = "| case | before (ms) | after (ms) | change |\n|--|--|--|--|\n| a | 10.0 | 12.0 | +20 % |\n| b | 8.0 | 6.0 | -25 % |\n| c | 5.0 | 5.5 | +10 % |\n"
 SCORES = "Board      Clock (MHz)  Score  Score/MHz\nA          1000         3120   3.12\nB          1500         4500   3.00\n"
 BASELINE = "| variant | time (ms) | speed-up |\n|--|--|--|\n| C | 12.0 | 1.00 |\n| assembly | 6.0 | 2.00 |\n| instructions | 1.5 | 8.00 |\n"
+RELATIVE = "| command | Mean [s] | Min [s] | Max [s] | Relative |\n|--|--|--|--|--|\n| a | 5.00 ± 0.02 | 4.98 | 5.02 | 1.00 |\n| b | 13.50 ± 0.04 | 13.40 | 13.60 | 2.70 ± 0.02 |\n"
 
 PLANTED = {
     "openssl's table": (SPEED, "128428.09k", "182428.09k", "5 rate"),
@@ -119,9 +120,11 @@ PLANTED = {
         "120 |",
         "3 rate",
     ),
-    "times an operation": ("| op | latency (ms) | ops/s |\n|--|--|--|\n| sign | 2.50 | 400 |\n", "400", "480", "3 per-second"),
+    "times an operation": ("| op | time per op (ms) | ops/s |\n|--|--|--|\n| sign | 2.50 | 400 |\n", "400", "480", "3 per-second"),
     "score/MHz": (SCORES, "3.12", "3.21", "2 quotient"),
     "changes": (CHANGES, "-25 %", "-52 %", "4 change"),
+    "overheads": ("| | a (ms) | b (ms) | Overhead |\n|--|--|--|--|\n| get | 10.0 | 11.4 | 14.0 % |\n| put | 20.0 | 22.6 | 13.0 % |\n| list | 50.0 | 54.0 | 8.0 % |\n", "13.0 %", "31.0 %", "4 change"),
+    "hyperfine's table": (RELATIVE, "2.70", "2.20", "4 factor"),
     "factors of a baseline": (BASELINE, "8.00", "6.00", "5 factor"),
     "a mean outside its range": ("| op | min (ms) | mean (ms) | max (ms) |\n|--|--|--|--|\n| a | 1.0 | 2.0 | 3.0 |\n", "2.0", "4.0", "3 spread"),
     "parts below their whole": (REPORT, "500 us", "800 us", "3 part-above-whole"),
@@ -181,6 +184,17 @@ AGREE = (
     "| unexplained | −4.03 ms | −34.8 … 8.34 ms | −10 % |\n| the call | 39.4 ms | 30.3 … 45.3 ms | 100 % |",
     "| op | avg (ms) | published (ms) | ratio | NS avg (ms) | published (ms) | ratio |\n|---|---|---|---|---|---|---|\n"
     "| delete | 30.04 | 49.678530 | 0.605× | 3.033 × 10⁻⁴ | 0.007390 | 0.0410× |",
+    "- 10 clients\n\n  | op | req/s | Latency (ms) |\n  |--|--|--|\n  | get | 4000 | 2.5 |\n",
+    "| command | Mean [s] | Min [s] | Max [s] |\n|--|--|--|--|\n| `cat a \\| wc` | 1.40 | 1.20 | 1.50 |\n",
+    "field,min,mean,max\nlongitude,-77.5,-73.93,-73.7005968\nlatitude,40.1,40.7,41.2\n",
+    "op,how,time (mean),time (min)\na,c,5 ms,4 ms\nb,c,6 ms,5 ms\nop,how,stack,heap\na,c,50,70\n",
+    "| set | A | B | Diff |\n|--|--|--|--|\n| x | 20.0 KB | 16.0 KB | 4.0 KB |\n"
+    "| y | 16.0 KB | 20.5 KB | 4.5 KB |\n| z | 30.0 KB | 41.0 KB | 11.0 KB |\n",
+    "Solver\n    Size of it: 16.9 M\n\n    Preconditioner\n      Unknowns: 5000\n      Nonzeros: 140000\n",
+    "Mean:   -0.30 %  (slower)\nP99:   +2.40 %\nMax:   -3.20 %\nMin:   +9.10 %\n",
+    "| | a (ms) | b (ms) | Overhead | Ratio |\n|--|--|--|--|--|\n| Min | 10.0 | 11.4 | 14.0 % | 1.14x |\n"
+    "| P50 | 20.0 | 22.6 | 13.0 % | 1.13x |\n| P99 | 50.0 | 54.0 | 8.0 % | 1.08x |\n",
+    "Time: 5 ms\n    i += 1\n    while blank:\n        i += 1\n    if bar:\n        i += 1\n",
     "Model name: Cortex-A55\nCPU(s): 8\nThread(s) per core: 1\nCore(s) per socket: 4\nSocket(s): 1\n",
 )
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Printed figures, and what stands together: a row or a column of a table, a list, a record."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -31,6 +31,10 @@ class Printed:
     @property
     def dimension(self) -> str:
         return UNITS[self.unit][0]
+
+    @property
+    def signed(self) -> bool:
+        return self.text.startswith(("+", "-"))
 
     @property
     def key(self) -> tuple[int, str, str]:
@@ -65,7 +69,7 @@ class PrintedTable:
 
     title: str
     head: tuple[str, ...]
-    rows: tuple[PrintedRow, ...]
+    rows: Sequence[PrintedRow]
 
     @property
     def kind(self) -> Kind:

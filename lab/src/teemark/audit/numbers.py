@@ -112,9 +112,6 @@ def rounded(one: Printed) -> Printed:
     return replace(one, unit="x", span=printed(_decimal(one.digits)))
 
 
-# -- comparing -------------------------------------------------------------------------------------
-
-
 def fits(value: Span, shown: Span, slack: float = SLACK) -> bool:
     room = slack * max(abs(value.mid), abs(shown.mid))
     return Span(value.low - room, value.mid, value.high + room).overlaps(shown)
@@ -160,7 +157,7 @@ def _in_order(
     least, most = _value(low, figures), _value(high, figures)
     ends = [figures[name] for name in _FIELD.findall(f"{low} {high}")]
     alike = len({(one.unit, len(one.digits.partition(".")[2])) for one in ends}) == 1
-    good = least.low <= most.high * (1 + slack)
+    good = least.low <= most.high + slack * abs(most.high)
     if alike and len(ends) == 2:
         good = least.mid <= most.mid
     sums = f" = {amount(least, ends[0].dimension)}" * (len(ends) > 2)
@@ -184,9 +181,6 @@ def _words(formula: str, figures: Mapping[str, Printed], *, names: bool = False)
     }
     text = _FIELD.sub(lambda name: shown[name[0]], formula)
     return text.replace(" * ", " × ").replace(" / ", " ÷ ")
-
-
-# -- numbers as the audit writes them --------------------------------------------------------------
 
 
 def number(value: float, digits: int = 4) -> str:

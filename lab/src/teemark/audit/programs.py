@@ -225,8 +225,6 @@ class _Log:
     def about_openssl(self, fields: Fields, _: Figures) -> None:
         self.forked |= "forked" in fields
 
-    # -- others ------------------------------------------------------------------------------------
-
     def mean(self, _: Fields, figures: Figures) -> None:
         self.means[self.name] = figures["mean"]
 

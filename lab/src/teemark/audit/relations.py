@@ -28,7 +28,13 @@ ADDITIVE = ("time", "size", "count", "cycles")
 
 _FACTOR = re.compile(r"factor|speed-?up|ratio|relative$")
 _CHANGE = re.compile(r"\bdelta\b|\bdiff(?:erence)?\b|\bchange\b|Δ|δ")
-_MORE = re.compile(r"analysis|faster|slower|improve|gain|reduc|saving")
+_MORE = re.compile(r"analysis|faster|slower|improve|gain|reduc|saving|overhead")
+
+
+def _compares(heading: str, dimension: str = "", *others: str) -> bool:
+    """Says whether figures compare two others, by their heading in lower case and dimension."""
+    words = _CHANGE.search(heading) or _FACTOR.search(heading) or dimension == "factor"
+    return not others and bool(words or (dimension == "share" and _MORE.search(heading)))
 
 
 def statistic(label: str) -> str:
@@ -73,7 +79,10 @@ def spread(figures: Named) -> Results:
     """Checks the statistics of one quantity, whose labels are alike otherwise: they are in order,
     the mean is between min and max, the deviation is within the range."""
     subjects: dict[tuple[str, str], dict[str, list[Printed]]] = {}
+    signed = any(one.dimension == "share" and one.signed for _, one in figures)
     for label, one in figures:
+        if (signed and one.dimension == "share") or _compares(one.column.lower(), one.dimension):
+            continue  # two statistics are compared
         words = re.findall(r"\w+", STATISTIC.sub(" ", label, count=1))
         subject = " ".join(word for word in words if word not in UNITS)
         named = subjects.setdefault((subject, one.dimension), {})
@@ -86,15 +95,12 @@ def spread(figures: Named) -> Results:
         yield from related([f"spread: {rule}" for rule in rules], single)
 
 
-# -- lists -----------------------------------------------------------------------------------------
-
-
 def indented(table: PrintedTable) -> Results:
     """Checks that parts that are indented below their whole aren't more than it."""
     for at, whole in enumerate(table.rows):
         rest = table.rows[at + 1 :]
         ends = (place for place, row in enumerate(rest) if row.indent <= whole.indent)
-        parts = rest[: next(ends, len(rest))]
+        parts = [row for row in rest[: next(ends, len(rest))] if row.name]
         level = min((part.indent for part in parts), default=0)
         figures = [part.cells[0] for part in parts if part.indent == level and part.cells]
         words = " ".join(part.name.lower() for part in parts)
@@ -107,28 +113,23 @@ def indented(table: PrintedTable) -> Results:
             yield from related((rule,), {**named, "whole": whole.cells[0]}, 0.001)
 
 
-# -- tables ----------------------------------------------------------------------------------------
-
-
 def derived(table: PrintedTable) -> Results:
     """Checks a column of factors or changes: of the two columns that end with its own words, or of
     the only two of one dimension; with one such column, of the row that is the baseline."""
     heads = [re.sub(r"\s*[\[(].*?[\])]", "", head).strip().lower() for head in table.head]
     kinds = [{one.dimension for _, one in table.column(index)} for index in range(len(heads))]
 
-    def compares(index: int) -> bool:
-        words = _CHANGE.search(heads[index]) or _FACTOR.search(heads[index])
-        return bool(words) or kinds[index] == {"factor"} or (
-            kinds[index] == {"share"} and bool(_MORE.search(heads[index])))  # fmt: skip
-
-    changes = [index for index, kind in enumerate(kinds) if len(kind) < 2 and compares(index)]
+    changes = [index for index, kind in enumerate(kinds) if _compares(heads[index], *kind)]
+    kept = next((one for one in ("mean", "median", "max") if one in map(statistic, heads)), "")
     for index in changes:
+        sizes = not kinds[index] & {"factor", "count"}  # of changes, if none has a sign
+        sizes &= not any(one.signed for _, one in _changes(table, index))
         subject = _CHANGE.sub("", heads[index]).split()[-1:]
         inputs = [
             other
             for other, head in enumerate(heads)
             if other not in changes and len(kinds[other] & set(COST)) == 1
-            if statistic(head) in ("", "mean", "median", "max")
+            if statistic(head) in ("", kept)
         ]
         named = [other for other in inputs if subject and heads[other].split()[-1:] == subject]
         inputs = named if len(named) == 2 or (len(changes) > 1 and subject) else inputs
@@ -140,6 +141,7 @@ def derived(table: PrintedTable) -> Results:
             cells = [row.cells[other] for other in columns if other in row.cells]
             if len(cells) == 1 and base and row is not base and columns[0] in base.cells:
                 cells.insert(0, base.cells[columns[0]])
+            cells.sort(key=lambda cell: -cell.span.mid * sizes)
             alike = len(cells) == 2 and cells[0].dimension == cells[1].dimension
             if alike and min(cell.span.low for cell in cells) > 0:
                 tests.append(tuple(_compared(one, *cells)))

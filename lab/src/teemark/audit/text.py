@@ -25,7 +25,7 @@ _STAMP = re.compile(
 )
 _RULE = re.compile(r"(?=.*[-=])[|:\- +=]+")
 _HEADING = re.compile(r"#{1,6} (.+)|=+ (\S.*?) ?=*")
-_NAMED = re.compile(r"(\s*)(?:[-*•+] )?([A-Za-z/][^:=|]{0,60}?) ?[:=] *(\S.*)?")
+_NAMED = re.compile(r"(\s*)(?:[-*•+] )?([A-Za-z/][^:=|]{0,60}?) ?(?::|(?<![-+*/<>!&^%])=) *(\S.*)?")
 _GAP = re.compile(r"\t+| {2,}")
 _DIRECTIVE = re.compile(r"\s*\.\. csv-table:: ?(.*)")
 _OPTION = re.compile(r"\s*:([\w-]+): ?(.*)")
@@ -67,23 +67,21 @@ class _Text:
         if heading:
             self.end_list()
             self.heading = next(filter(None, heading.groups()))
-        elif named:
-            cell = figure(named[3] or "", row=named[2], table=self.heading, line=number)
-            long = cell is not None and len(cell.note.split()) > 6 and cell.note[0] != "("
-            if (cell is None or long) and NUMBER.search(named[3] or ""):
-                self.reading.unread.append((text.strip(), number))
-            if not long:
-                cells = {0: cell} if cell else {}
-                before = [item.cells for item in self.items if item.name == named[2] and item.cells]
-                if cell and any(one[0].text != cell.text for one in before):
-                    self.end_list()
-                indent = len(named[1]) + 2 * bool(re.match(r"\s*[-*•+] ", text))
-                self.items.append(PrintedRow(named[2], number, (text,), cells, indent))
-                self.reading.figures += cells.values()
-        elif NUMBER.search(text):
+            return
+        cell = named and figure(named[3] or "", row=named[2], table=self.heading, line=number)
+        if cell and len(cell.note.split()) > 6 and cell.note[0] != "(":
+            named = cell = None  # a sentence
+        if not cell and NUMBER.search(named[3] or "" if named else text):
             self.reading.unread.append((text.strip(), number))
-
-    # -- tables ------------------------------------------------------------------------------------
+        name, cells = named[2] if named else "", {0: cell} if cell else {}
+        before = [item.cells[0].text for item in self.items if item.name == name and item.cells]
+        if cell and {cell.text} != {cell.text, *before}:
+            self.end_list()
+        # a line without a name is kept to end what is above it
+        if named or (text and self.items and self.items[-1].name):
+            indent = len(text) - len(text.lstrip()) + 2 * bool(re.match(r"\s*[-*•+] ", text))
+            self.items.append(PrintedRow(name, number, (text,), cells, indent))
+            self.reading.figures += cells.values()
 
     def _bars(self) -> int:
         """Reads a table whose cells are parted by bars: with a ruled line below its heading, or a
@@ -124,13 +122,16 @@ class _Text:
         return 0
 
     def _table(self, rows: list[_Line], after: int) -> int:
-        """Takes the figures of a table, whose first row is its heading. A row with a name only is
-        the heading of the rows below; numbers in the first column are the rows' names unless its
-        heading has a unit."""
-        line, names = rows[0] if rows else (0, [])
-        title, section, body = f"{self.heading or 'table'} (line {line})", "", list[PrintedRow]()
-        units = [unit_named(name) for name in names]
-        for number, cells in rows[1:]:
+        """Takes the figures of a table, whose first row is its heading. A row with the same first
+        cell is the heading of another table; a row with a name only, that of the rows below.
+        Numbers in the first column are the rows' names unless its heading has a unit."""
+        names, body = list[str](), list[PrintedRow]()
+        for number, cells in rows:
+            if not names or (cells[0] and cells[0] == names[0]):
+                names, units, body, section = cells, [*map(unit_named, cells)], [], ""
+                title = f"{self.heading or 'table'} (line {number})"
+                self.reading.tables.append(PrintedTable(title, tuple(names), body))
+                continue
             if len(cells) > 1 and not any(cells[1:]):
                 section = cells[0]
                 continue
@@ -147,7 +148,6 @@ class _Text:
                     self.reading.unread.append((text, number))
             self.reading.figures += row.cells.values()
             body.append(row)
-        self.reading.tables.append(PrintedTable(title, tuple(names), tuple(body)))
         return after
 
 
@@ -177,7 +177,8 @@ def _no_heading(text: str) -> bool:
 
 
 def _cells(line: str) -> list[str]:
-    return [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
+    line = line.strip().removeprefix("|").removesuffix("|")
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", line)]
 
 
 def _csv(line: str) -> list[str]:
