@@ -179,6 +179,24 @@ class _Log:
         if line.reader:
             getattr(self, line.reader)(fields, figures)
 
+    def mean(self, _: Fields, figures: Figures) -> None:
+        self.means[self.name] = figures["mean"]
+
+    def ratio(self, fields: Fields, figures: Figures) -> None:
+        """Tests how many times the fastest command, which is this one's name, is faster."""
+        fast, slow = self.means.get(self.name), self.means.get(fields["other"])
+        if fast and slow:
+            formula = "slow / fast" if fields["way"] == "faster" else "fast / slow"
+            named = {"factor": figures["factor"], "fast": fast, "slow": slow}
+            self.test(*related((f"factor: factor = {formula}",), named))
+
+    def percentiles(self, fields: Fields, _: Figures) -> None:
+        found = re.findall(r"([\d.]+th)=\[\s*(\d+)", fields["ranks"])
+        ranks = [*self.ranks, *(self.take(text, "", name) for name, text in found)]
+        named = {f"p{place}": rank for place, rank in enumerate(ranks)}
+        self.test(*related((f"spread: {' <= '.join(named)}",), named))
+        self.ranks = ranks[-1:]
+
     # -- openssl speed -----------------------------------------------------------------------------
 
     def counted(self, fields: Fields, figures: Figures) -> None:
@@ -224,21 +242,3 @@ class _Log:
 
     def about_openssl(self, fields: Fields, _: Figures) -> None:
         self.forked |= "forked" in fields
-
-    def mean(self, _: Fields, figures: Figures) -> None:
-        self.means[self.name] = figures["mean"]
-
-    def ratio(self, fields: Fields, figures: Figures) -> None:
-        """Tests how many times the fastest command, which is this one's name, is faster."""
-        fast, slow = self.means.get(self.name), self.means.get(fields["other"])
-        if fast and slow:
-            formula = "slow / fast" if fields["way"] == "faster" else "fast / slow"
-            named = {"factor": figures["factor"], "fast": fast, "slow": slow}
-            self.test(*related((f"factor: factor = {formula}",), named))
-
-    def percentiles(self, fields: Fields, _: Figures) -> None:
-        found = re.findall(r"([\d.]+th)=\[\s*(\d+)", fields["ranks"])
-        ranks = [*self.ranks, *(self.take(text, "", name) for name, text in found)]
-        named = {f"p{place}": rank for place, rank in enumerate(ranks)}
-        self.test(*related((f"spread: {' <= '.join(named)}",), named))
-        self.ranks = ranks[-1:]

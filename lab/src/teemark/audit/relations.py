@@ -3,7 +3,7 @@
 """Relations between figures that a table or a list binds together: by row, by column, by name."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from teemark.audit import numbers, programs
 from teemark.audit.figure import Kind, Named, Printed, PrintedRow, PrintedTable, Reading, Tested
@@ -31,10 +31,11 @@ _CHANGE = re.compile(r"\bdelta\b|\bdiff(?:erence)?\b|\bchange\b|Δ|δ")
 _MORE = re.compile(r"analysis|faster|slower|improve|gain|reduc|saving|overhead")
 
 
-def _compares(heading: str, dimension: str = "", *others: str) -> bool:
-    """Says whether figures compare two others, by their heading in lower case and dimension."""
-    words = _CHANGE.search(heading) or _FACTOR.search(heading) or dimension == "factor"
-    return not others and bool(words or (dimension == "share" and _MORE.search(heading)))
+def _compares(heading: str, dimensions: Collection[str]) -> bool:
+    """Says whether figures compare two others, by their heading in lower case and dimensions."""
+    words = _CHANGE.search(heading) or _FACTOR.search(heading) or "factor" in dimensions
+    more = "share" in dimensions and _MORE.search(heading)
+    return len(dimensions) < 2 and bool(words or more)
 
 
 def statistic(label: str) -> str:
@@ -81,7 +82,7 @@ def spread(figures: Named) -> Results:
     subjects: dict[tuple[str, str], dict[str, list[Printed]]] = {}
     signed = any(one.dimension == "share" and one.signed for _, one in figures)
     for label, one in figures:
-        if (signed and one.dimension == "share") or _compares(one.column.lower(), one.dimension):
+        if (signed and one.dimension == "share") or _compares(one.column.lower(), {one.dimension}):
             continue  # two statistics are compared
         words = re.findall(r"\w+", STATISTIC.sub(" ", label, count=1))
         subject = " ".join(word for word in words if word not in UNITS)
@@ -118,30 +119,30 @@ def derived(table: PrintedTable) -> Results:
     the only two of one dimension; with one such column, of the row that is the baseline."""
     heads = [re.sub(r"\s*[\[(].*?[\])]", "", head).strip().lower() for head in table.head]
     kinds = [{one.dimension for _, one in table.column(index)} for index in range(len(heads))]
-
-    changes = [index for index, kind in enumerate(kinds) if _compares(heads[index], *kind)]
-    kept = next((one for one in ("mean", "median", "max") if one in map(statistic, heads)), "")
+    changes = [index for index, kind in enumerate(kinds) if _compares(heads[index], kind)]
+    compared = next((one for one in ("mean", "median", "max") if one in map(statistic, heads)), "")
     for index in changes:
-        sizes = not kinds[index] & {"factor", "count"}  # of changes, if none has a sign
-        sizes &= not any(one.signed for _, one in _changes(table, index))
+        changed = list(_changes(table, index))
+        signless = not any(one.signed for _, one in changed)
         subject = _CHANGE.sub("", heads[index]).split()[-1:]
         inputs = [
             other
             for other, head in enumerate(heads)
             if other not in changes and len(kinds[other] & set(COST)) == 1
-            if statistic(head) in ("", kept)
+            if statistic(head) in ("", compared)  # one of several statistics
         ]
         named = [other for other in inputs if subject and heads[other].split()[-1:] == subject]
         inputs = named if len(named) == 2 or (len(changes) > 1 and subject) else inputs
         base = next((row for row in table.rows if _is_baseline(row, index)), None)
         tests: list[tuple[Tested, ...]] = []
-        for row, one in _changes(table, index):
+        for row, one in changed:
             named = [other for other in row.cells if table.head[other].startswith(one.note)]
             columns = named if one.note and named else inputs
             cells = [row.cells[other] for other in columns if other in row.cells]
             if len(cells) == 1 and base and row is not base and columns[0] in base.cells:
                 cells.insert(0, base.cells[columns[0]])
-            cells.sort(key=lambda cell: -cell.span.mid * sizes)
+            if signless and not kinds[index] & {"factor", "count"}:
+                cells.sort(key=lambda cell: cell.span.mid, reverse=True)
             alike = len(cells) == 2 and cells[0].dimension == cells[1].dimension
             if alike and min(cell.span.low for cell in cells) > 0:
                 tests.append(tuple(_compared(one, *cells)))

@@ -71,11 +71,11 @@ class _Text:
         cell = named and figure(named[3] or "", row=named[2], table=self.heading, line=number)
         if cell and len(cell.note.split()) > 6 and cell.note[0] != "(":
             named = cell = None  # a sentence
-        if not cell and NUMBER.search(named[3] or "" if named else text):
+        if not cell and NUMBER.search((named[3] or "") if named else text):
             self.reading.unread.append((text.strip(), number))
         name, cells = named[2] if named else "", {0: cell} if cell else {}
         before = [item.cells[0].text for item in self.items if item.name == name and item.cells]
-        if cell and {cell.text} != {cell.text, *before}:
+        if cell and any(other != cell.text for other in before):
             self.end_list()
         # a line without a name is kept to end what is above it
         if named or (text and self.items and self.items[-1].name):
