@@ -195,6 +195,8 @@ AGREE = (
     "| | a (ms) | b (ms) | Overhead | Ratio |\n|--|--|--|--|--|\n| Min | 10.0 | 11.4 | 14.0 % | 1.14x |\n"
     "| P50 | 20.0 | 22.6 | 13.0 % | 1.13x |\n| P99 | 50.0 | 54.0 | 8.0 % | 1.08x |\n",
     "Time: 5 ms\n    i += 1\n    while blank:\n        i += 1\n    if bar:\n        i += 1\n",
+    "| test | time (µs) | overhead |\n|--|--|--|\n| base, tiny | 8.00 | - |\n| base, large | 60.0 | - |\n"
+    "| map, tiny | 16.0 | 2.00x |\n| map, large | 90.0 | 1.50x |\n| ring, tiny | 24.0 | 3.00x |\n",
     "Model name: Cortex-A55\nCPU(s): 8\nThread(s) per core: 1\nCore(s) per socket: 4\nSocket(s): 1\n",
 )
 

@@ -179,8 +179,8 @@ def _words(formula: str, figures: Mapping[str, Printed], *, names: bool = False)
     shown = {
         name: f"{one.text} ({one.name})" if names else one.text for name, one in figures.items()
     }
-    text = _FIELD.sub(lambda name: shown[name[0]], formula)
-    return text.replace(" * ", " × ").replace(" / ", " ÷ ")
+    signs = formula.replace(" * ", " × ").replace(" / ", " ÷ ")
+    return _FIELD.sub(lambda name: shown[name[0]], signs)
 
 
 def number(value: float, digits: int = 4) -> str:

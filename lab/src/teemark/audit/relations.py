@@ -133,14 +133,14 @@ def derived(table: PrintedTable) -> Results:
         ]
         named = [other for other in inputs if subject and heads[other].split()[-1:] == subject]
         inputs = named if len(named) == 2 or (len(changes) > 1 and subject) else inputs
-        base = next((row for row in table.rows if _is_baseline(row, index)), None)
+        bases = [row for row in table.rows if _is_baseline(row, index)]
         tests: list[tuple[Tested, ...]] = []
         for row, one in changed:
             named = [other for other in row.cells if table.head[other].startswith(one.note)]
             columns = named if one.note and named else inputs
             cells = [row.cells[other] for other in columns if other in row.cells]
-            if len(cells) == 1 and base and row is not base and columns[0] in base.cells:
-                cells.insert(0, base.cells[columns[0]])
+            if len(cells) == len(bases) == 1 and row not in bases and columns[0] in bases[0].cells:
+                cells.insert(0, bases[0].cells[columns[0]])
             if signless and not kinds[index] & {"factor", "count"}:
                 cells.sort(key=lambda cell: cell.span.mid, reverse=True)
             alike = len(cells) == 2 and cells[0].dimension == cells[1].dimension
