@@ -53,6 +53,7 @@ static struct {
 	qemu_plugin_id_t id;
 	char *dir;
 	bool armed, recording, held, full;
+	bool kept; /* blocks have callbacks from now on, armed or not */
 	unsigned windows;
 
 	struct window_block *blocks;
@@ -229,7 +230,7 @@ static void on_access(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t add
 {
 	uint64_t last = address + (1u << qemu_plugin_mem_size_shift(info)) - 1;
 
-	if (last >> TOUCHED_ADDRESSES)
+	if (!trace.armed || last >> TOUCHED_ADDRESSES)
 		return;
 	touch((uintptr_t)by | address >> TOUCHED_GRANULE);
 	if (last >> TOUCHED_GRANULE != address >> TOUCHED_GRANULE)
@@ -281,7 +282,7 @@ static void write_touched(void)
 static void on_block(unsigned int cpu, void *index)
 {
 	trace.block = (uint32_t)(uintptr_t)index;
-	if (touched.wanted)
+	if (touched.wanted && trace.armed)
 		touched.ran[trace.block] = 1;
 	if (trace.recording && !trace.full)
 		open_step();
@@ -378,8 +379,14 @@ static void on_marker(unsigned int cpu, void *data)
 			forget_touched();
 		else if (touched.wanted)
 			write_touched();
-		/* Takes effect at the end of this block. */
-		qemu_plugin_reset(trace.id, after_reset);
+		/*
+		 * Takes effect at the end of this block. QEMU 7.2 may use callbacks of
+		 * accesses to memory after a reset has freed them, and abort: then there
+		 * is no further reset, and blocks keep their callbacks.
+		 */
+		if (!trace.kept)
+			qemu_plugin_reset(trace.id, after_reset);
+		trace.kept = touched.wanted;
 		break;
 	case END:
 		end_window();
@@ -425,10 +432,11 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
 	static const unsigned booted[] = { END, DISARM };
 	size_t n = qemu_plugin_tb_n_insns(tb);
+	bool counted = trace.armed || trace.kept;
 
 	if (trace.boot && !trace.file)
 		begin_window(BEGIN);
-	if (trace.armed)
+	if (counted)
 		record_block(tb, n);
 	for (size_t i = 0; trace.boot && qemu_plugin_tb_vaddr(tb) == trace.boot && i < 2; i++)
 		qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_tb_get_insn(tb, 0), on_marker,
@@ -440,7 +448,7 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 
 		if (qemu_plugin_insn_size(insn) == sizeof(word))
 			read_word(insn, &word);
-		if (trace.armed)
+		if (counted)
 			trace.words[trace.n_words++] = word;
 		if ((word & 0xfffff01f) == 0xd503201f && (word >> 5 & MARKERS) == MARKERS)
 			/* The marker instruction itself isn't counted. */
@@ -448,9 +456,9 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 							       QEMU_PLUGIN_CB_NO_REGS,
 							       (void *)(uintptr_t)(word >> 5 &
 										   0x7f));
-		else if (trace.armed)
+		else if (counted)
 			count_instruction(insn);
-		if (trace.armed && touched.wanted)
+		if (counted && touched.wanted)
 			qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS,
 							 QEMU_PLUGIN_MEM_RW,
 							 (void *)((uintptr_t)(trace.n_blocks - 1)

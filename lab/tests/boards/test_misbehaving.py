@@ -485,6 +485,7 @@ def test_a_run_on_a_board_that_hangs_ends_with_the_consoles_last_lines(
     virtual = VirtualBoard(config.find("qemu-v8"))
     assert virtual.consoles_last() == ""  # not booted
     virtual.instance = new_instance(virtual.name, kept=False)
+    virtual.instance.qemu_log.write_bytes(b"Bail out!\n")
     monkeypatch.setattr(virtual, "consoles", lambda: logs)
     programs = tmp_path / "programs"
     programs.mkdir()
@@ -495,7 +496,8 @@ def test_a_run_on_a_board_that_hangs_ends_with_the_consoles_last_lines(
     outcome = runner.measure(fake, PLAN, tmp_path / "run", runner.RunListener(), limit_s=0.5)
     shutil.rmtree(virtual.instance.directory)
     last = "\n".join(f"line {number}" for number in range(29, 40))
-    said = f"-- console, last lines of {logs[0]}:\n{last}\nOops\n"
+    said = f"-- QEMU, last lines of {virtual.instance.qemu_log}:\nBail out!\n"
+    said += f"-- console, last lines of {logs[0]}:\n{last}\nOops\n"
     said += f"-- secure console, last lines of {logs[1]}:\nE/TC:1 Panic"
     assert isinstance(outcome.error, BoardHangs)
     assert (outcome.error.hint or "").endswith(f"\n{said}")

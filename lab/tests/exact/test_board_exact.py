@@ -302,17 +302,25 @@ def test_a_ta_counts_what_the_slope_over_repetitions_says(qemu_v8_icount: Virtua
 
 def test_what_counting_costs(qemu_v8_icount: VirtualBoard) -> None:
     """An instruction is a nanosecond: what TAs count adds 30 of them to a call at most, and
-    nothing to an empty one, whose clock is off."""
+    nothing to an empty one, whose clock is off. One process in 24 has calls that are 136 to 424
+    longer, all of them; none has shorter ones. So it is the shortest of up to four processes."""
     cases = ("invoke/none/tee/none", "oneshot/sha256/ta-ce/64")
 
     def calls(*options: str) -> list[float]:
         run = measured_by_teebench(qemu_v8_icount, *QUIETLY, *options, *cases)
         return [statistics.median(run.cases[key].times()[0]) for key in cases]
 
-    empty, hashing = calls()
-    empty_without, hashing_without = calls("--no-ta-counter")
-    assert empty == pytest.approx(empty_without, rel=0.001)
-    assert hashing - hashing_without == pytest.approx(15, abs=15 + 0.001 * hashing)
+    counting, silent = list[list[float]](), list[list[float]]()
+    for _ in range(4):
+        counting.append(calls())
+        silent.append(calls("--no-ta-counter"))
+        (empty, hashing), (empty_silent, hashing_silent) = (
+            map(min, zip(*runs, strict=True)) for runs in (counting, silent)
+        )
+        if empty == empty_silent and 0 < hashing - hashing_silent <= 30:
+            break
+    assert empty == pytest.approx(empty_silent, abs=8)
+    assert 0 < hashing - hashing_silent <= 30
 
 
 EXPLAINED = """\

@@ -197,12 +197,8 @@ class VirtualBoard(Board):
         self.capture(["true"], timeout=max(5.0, limit - time.monotonic()))
 
     def _boot_error(self, what: str) -> BootError:
-        assert self.instance is not None
-        parts = [f"{self.name} {what}"]
-        log = self.instance.qemu_log
-        parts += [last_lines(f"QEMU, last lines of {log}", _bytes(log)), self.consoles_last()]
         return BootError(
-            "\n".join(filter(None, parts)),
+            f"{self.name} {what}\n{self.consoles_last()}".rstrip(),
             hint="if the images are from an interrupted build, run `make build` again; on a very "
             "slow machine raise `boot_timeout` in the board file",
         )
@@ -260,7 +256,8 @@ class VirtualBoard(Board):
     def consoles_last(self) -> str:
         if self.instance is None:
             return ""
-        logs = zip(("console", "secure console"), self.consoles(), strict=True)
+        files = self.instance.qemu_log, *self.consoles()
+        logs = zip(("QEMU", "console", "secure console"), files, strict=True)
         tails = (last_lines(f"{title}, last lines of {log}", _bytes(log)) for title, log in logs)
         return "\n".join(filter(None, tails))
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from teemark.base import paths
 from teemark.base.console import working
 from teemark.base.errors import DataError, UsageMistake
+from teemark.base.files import alone
 from teemark.boards import Board, BoardFile, VirtualBoard, make_board, own_ta
 from teemark.boards.config import VirtualConfig
 from teemark.boards.install import guest
@@ -200,7 +201,9 @@ class _Trial:
     def failure(self, name: str, size: int) -> str:
         """Returns why a call fails if the TA defines `name` as `size` bytes; "" if none does."""
         copy = paths.build() / "least" / self.ta.name
-        with working(f"trying {self.ta.name} with {name} {size} …"):
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        trying = working(f"trying {self.ta.name} with {name} {size} …")
+        with alone(copy.with_suffix(".lock")), trying:
             shutil.rmtree(copy, ignore_errors=True)
             shutil.copytree(self.ta.source, copy)
             with (copy / _HEADER).open("a", encoding="utf-8") as header:
