@@ -194,8 +194,8 @@ test-deps:
 # it again.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX='$(BUILD)/pycache' \
 	$(VENV)/bin/pytest -q -c lab/pyproject.toml --rootdir=lab
-# By three processes: many tests wait, for a connection or for a signal to arrive.
-PYTEST_UNIT := $(PYTEST) -n 3 -m 'not board and not quiet and not packages and not farm and not exhaustive'
+# By four processes: many tests wait, for a connection or for a signal to arrive.
+PYTEST_UNIT := $(PYTEST) -n 4 -m 'not board and not quiet and not packages and not farm and not exhaustive'
 
 # THOROUGH=1: more examples of each property, longer fuzzing. Two strands side by side; what they
 # need is built before.

@@ -197,6 +197,28 @@ AGREE = (
     "Time: 5 ms\n    i += 1\n    while blank:\n        i += 1\n    if bar:\n        i += 1\n",
     "| test | time (µs) | overhead |\n|--|--|--|\n| base, tiny | 8.00 | - |\n| base, large | 60.0 | - |\n"
     "| map, tiny | 16.0 | 2.00x |\n| map, large | 90.0 | 1.50x |\n| ring, tiny | 24.0 | 3.00x |\n",
+    # names aligned at their end, and what follows an empty line, are no parts
+    "\t      dense count = 199 of all\n\t       hash count = 199 of all\n\t       flat count = 199 of all\n",
+    "a, add time = 2.83\n phmap, add time = 2.86\n boost, add time = 2.90\n",
+    "one median: 9.05s\n\n  two run 1: 5.42s\n  two run 2: 7.06s\n",
+    # floating point's sums, operations that are named Min and Max
+    "| op | min | max | mean |\n|--|--|--|--|\n| a | 28.54626703642159 | 28.54626703642159 | 28.54626703642148 |\n",
+    "| operation | time |\n|--|--|\n| Sum | 100 µs |\n| Min (i32) | 5.72 µs |\n| Max (i32) | 5.67 µs |\n",
+    # the baseline of another group, and one in the text
+    "| n | path | mean (µs) | Δmean |\n|--|--|--|--|\n| 12000 | tree | 8908 | +0% |\n| 12000 | tree, 4 | 3997 | -55% |\n| 16000 | grid | 2058 | -28% |\n",
+    # nothing binds what has no heading, nor "ratio" in a word
+    "| way | reads (ops/s) | | writes (ops/s) | |\n|--|--|--|--|--|\n| a | 133568 | 1.0x | 132620 | 1.0x |\n| b | 208474 | 1.6x | 125410 | 0.9x |\n| c | 753375 | 5.6x | 1194849 | 9.0x |\n",
+    "| machine | Key Generation | Signing | Verification |\n|--|--|--|--|\n| A | 240 ms | 6.9 ms | 2.07 ms |\n",
+    # the factor of whichever is faster
+    "| op | A | B | Speedup |\n|--|--|--|--|\n| x | 0.01 ms | 0.14 ms | 14.0x |\n| y | 36.35 ms | 34.36 ms | 1.06x |\n| z | 211.7 ms | 188.6 ms | 1.1x |\n",
+    # a column of shares and of sizes
+    "| what | on | off | Difference |\n|--|--|--|--|\n| read | 22.33 ms | 16.00 ms | +39.6% |\n| get | 84.00 ms | 55.00 ms | +52.7% |\n| size | 843776 bytes | 839680 bytes | 4096 bytes |\n",
+    # three inputs, of which no two are bound
+    "| op | A (ms) | B (ms) | C (ms) | Speedup |\n|--|--|--|--|--|\n| x | 1.0 | 2.0 | 4.0 | 3.0x |\n",
+    # what the factor is made of isn't read, or isn't there
+    "| model | old tok/s | new tok/s | speedup | old MB | new MB |\n|--|--|--|--|--|--|\n| a | 74562 tok | 65451 tok | 0.88x | 363 | 363 |\n",
+    "| run | A MP | B MP | C MP |\n|--|--|--|--|\n| whole | 14.428s | 2min14.616s | 12.244s |\n| Speedup | 20.17x | 2.16x | 23.74x |\n",
+    "| what | before | after | Factor |\n|--|--|--|--|\n| copies | 8416 bytes | 8416 bytes | 5x fewer copies |\n",
     "Model name: Cortex-A55\nCPU(s): 8\nThread(s) per core: 1\nCore(s) per socket: 4\nSocket(s): 1\n",
 )
 
@@ -204,6 +226,13 @@ AGREE = (
 @pytest.mark.parametrize("text", AGREE)
 def test_what_may_be_right_is_no_finding(text: str) -> None:
     assert [one.claim for one in audited(text).findings] == []
+
+
+@pytest.mark.parametrize("number", ["1e2147483648", "1e100000000", "9e-999999999"])
+def test_a_number_of_very_many_digits_takes_neither_time_nor_memory(number: str) -> None:
+    began = time.process_time()
+    assert audited(f"a: {number}\nb: {number} ms\nTime: 5 ms\nMean: {number} ms\n").findings == ()
+    assert time.process_time() - began < 5
 
 
 def test_it_says_how_much_it_read_and_which_lines_it_did_not() -> None:

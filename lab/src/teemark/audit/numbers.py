@@ -36,7 +36,7 @@ SPELLINGS = {
 }  # fmt: skip
 _UNITS = sorted({*UNITS, *SPELLINGS} - {"errno", "ratio", "count", "ms^2", "/s"}, key=len)
 _UNIT = "|".join(re.escape(unit) for unit in reversed(_UNITS))
-_DIGITS = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?(?:e[+-]?\d+)?"
+_DIGITS = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?(?:e[+-]?\d\d?)?"
 _VALUE = re.compile(
     rf"(?P<about>[~≈<>≤≥]|about |ca\. )? ?(?P<sign>[+-]?) ?(?P<value>{_DIGITS})"
     rf"(?: ?(?:-|…|\.\.\.?|to) ?(?P<upper>{_DIGITS}))?(?: ?(?:±|\+/-) ?[\d.,]+(?: ?%)?)?"
@@ -158,8 +158,8 @@ def _in_order(
     ends = [figures[name] for name in _FIELD.findall(f"{low} {high}")]
     alike = len({(one.unit, len(one.digits.partition(".")[2])) for one in ends}) == 1
     good = least.low <= most.high + slack * abs(most.high)
-    if alike and len(ends) == 2:
-        good = least.mid <= most.mid
+    if alike and len(ends) == 2:  # sums of floating point aren't exact
+        good = least.mid - most.mid <= 1e-9 * abs(most.mid)
     sums = f" = {amount(least, ends[0].dimension)}" * (len(ends) > 2)
     above, below = (_words(end, figures, names=True) for end in (low, high))
     last = max(ends, key=lambda one: one.line)

@@ -33,7 +33,7 @@ _SCALED = {"ps": ("ns", 1e-3), "min": ("s", 60.0), "m": ("s", 60.0)} | {
 Fields = dict[str, str]
 Figures = dict[str, Printed]
 
-_PARTS = {"N": r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", "U": "ps|ns|µs|us|ms|s|min|m"}
+_PARTS = {"N": r"-?\d+(?:\.\d+)?(?:e[+-]?\d\d?)?", "U": "ps|ns|µs|us|ms|s|min|m"}
 _PART = re.compile(r"(?<=>)[NU](?=\))|(?<=\()N|(?<=\.)N(?=M)")
 
 

@@ -26,7 +26,7 @@ RANKED = ("min", "median", "p75", "p90", "p95", "p99", "p999", "max")
 COST = ("time", "rate", "time per byte", "cycles", "cycles per byte", "size", "frequency")
 ADDITIVE = ("time", "size", "count", "cycles")
 
-_FACTOR = re.compile(r"factor|speed-?up|ratio|relative$")
+_FACTOR = re.compile(r"factor|speed-?up|\bratio|relative$")
 _CHANGE = re.compile(r"\bdelta\b|\bdiff(?:erence)?\b|\bchange\b|Δ|δ")
 _MORE = re.compile(r"analysis|faster|slower|improve|gain|reduc|saving|overhead")
 
@@ -76,9 +76,12 @@ def quotients(figures: Named) -> Results:
             yield from related(("quotient: c = a / b",), bare)
 
 
-def spread(figures: Named) -> Results:
+def spread(kind: Kind, figures: Named) -> Results:
     """Checks the statistics of one quantity, whose labels are alike otherwise: they are in order,
-    the mean is between min and max, the deviation is within the range."""
+    the mean is between min and max, the deviation is within the range. In a column that has other
+    rows, "Min" may be an operation that was timed."""
+    if kind == "column" and not all(statistic(label) for label, _ in figures):
+        return
     subjects: dict[tuple[str, str], dict[str, list[Printed]]] = {}
     signed = any(one.dimension == "share" and one.signed for _, one in figures)
     for label, one in figures:
@@ -88,68 +91,89 @@ def spread(figures: Named) -> Results:
         subject = " ".join(word for word in words if word not in UNITS)
         named = subjects.setdefault((subject, one.dimension), {})
         named.setdefault(statistic(label), []).append(one)
-    for (_, kind), named in subjects.items():
+    for (_, dimension), named in subjects.items():
         single = {name: alike[0] for name, alike in named.items() if len(alike) == 1}
         # some programs count the percentiles of rates from the top
-        ranked = ("min", "max") if kind in ("rate", "frequency") else RANKED
+        ranked = ("min", "max") if dimension in ("rate", "frequency") else RANKED
         rules = (" <= ".join(name for name in ranked if name in single), *SPREAD)
         yield from related([f"spread: {rule}" for rule in rules], single)
 
 
 def indented(table: PrintedTable) -> Results:
-    """Checks that parts that are indented below their whole aren't more than it."""
+    """Checks that parts that are indented below their whole aren't more than it. More than twice
+    the whole aren't its parts, nor are those after an empty line, or aligned at their end."""
     for at, whole in enumerate(table.rows):
         rest = table.rows[at + 1 :]
-        ends = (place for place, row in enumerate(rest) if row.indent <= whole.indent)
+        ends = (place for place, row in enumerate(rest) if row.indent <= whole.indent
+                or row.line > whole.line + place + 1)  # fmt: skip
         parts = [row for row in rest[: next(ends, len(rest))] if row.name]
         level = min((part.indent for part in parts), default=0)
         figures = [part.cells[0] for part in parts if part.indent == level and part.cells]
         words = " ".join(part.name.lower() for part in parts)
         kinds = {figure.dimension for figure in (*whole.cells.values(), *figures)}
-        if not whole.cells or len(figures) < 2 or len(kinds) > 1 or statistic(words):
+        aligned = len({row.indent + len(row.name) for row in (whole, *parts)}) == 1
+        others = re.search(r"limit|peak|per |last|total|free|avail", words) or statistic(words)
+        if not whole.cells or len(figures) < 2 or len(kinds) > 1 or others or aligned:
             continue
-        if kinds & set(ADDITIVE) and not re.search(r"limit|peak|per |last|total|free|avail", words):
+        near = sum(figure.span.mid for figure in figures) <= 2 * whole.cells[0].span.mid
+        if kinds & set(ADDITIVE) and near:
             named = {f"p{number}": figure for number, figure in enumerate(figures)}
             rule = f"part-above-whole: {' + '.join(named)} <= whole"
             yield from related((rule,), {**named, "whole": whole.cells[0]}, 0.001)
 
 
 def derived(table: PrintedTable) -> Results:
-    """Checks a column of factors or changes: of the two columns that end with its own words, or of
-    the only two of one dimension; with one such column, of the row that is the baseline."""
+    """Checks a column of factors or changes by columns before it: by the two that end with its own
+    words, or the only two of one dimension; by one such column and the row that is the baseline."""
     heads = [re.sub(r"\s*[\[(].*?[\])]", "", head).strip().lower() for head in table.head]
     kinds = [{one.dimension for _, one in table.column(index)} for index in range(len(heads))]
     changes = [index for index, kind in enumerate(kinds) if _compares(heads[index], kind)]
     compared = next((one for one in ("mean", "median", "max") if one in map(statistic, heads)), "")
-    for index in changes:
-        changed = list(_changes(table, index))
-        signless = not any(one.signed for _, one in changed)
+    for index in filter(heads.__getitem__, changes):
         subject = _CHANGE.sub("", heads[index]).split()[-1:]
         inputs = [
             other
-            for other, head in enumerate(heads)
+            for other, head in enumerate(heads[:index])
             if other not in changes and len(kinds[other] & set(COST)) == 1
             if statistic(head) in ("", compared)  # one of several statistics
         ]
         named = [other for other in inputs if subject and heads[other].split()[-1:] == subject]
         inputs = named if len(named) == 2 or (len(changes) > 1 and subject) else inputs
-        bases = [row for row in table.rows if _is_baseline(row, index)]
-        tests: list[tuple[Tested, ...]] = []
-        for row, one in changed:
-            named = [other for other in row.cells if table.head[other].startswith(one.note)]
-            columns = named if one.note and named else inputs
-            cells = [row.cells[other] for other in columns if other in row.cells]
-            if len(cells) == len(bases) == 1 and row not in bases and columns[0] in bases[0].cells:
+        changed = list(_changes(table, index))
+        for dimension in {one.dimension: 0 for _, one in changed}:
+            alike = [(row, one) for row, one in changed if one.dimension == dimension]
+            trials = zip(*filter(None, _trials(table, index, alike, inputs)), strict=False)
+            best = max(trials, key=lambda trial: sum(test.good for test in trial), default=())
+            if 2 * sum(test.good for test in best) >= len(best) or len(best) == 1:
+                yield from best
+
+
+def _trials(
+    table: PrintedTable, index: int, changed: list[tuple[PrintedRow, Printed]], inputs: list[int]
+) -> Iterator[tuple[Tested, ...]]:
+    """Yields of each figure of a column the results of all formulas. Figures without signs may
+    count from the larger to the smaller, whichever column that is in."""
+    bases = [row for row in table.rows if _is_baseline(row, index)]
+    factors = [one.span.mid for _, one in changed if one.dimension in ("factor", "count")]
+    unsigned = not any(one.signed for _, one in changed) and min(factors, default=1.0) >= 1
+    for row, one in changed:
+        named = [at for at in row.cells if one.note and table.head[at].startswith(one.note)]
+        columns = named or inputs
+        cells = [row.cells[other] for other in columns if other in row.cells]
+        if len(cells) == len(bases) == 1 and row not in bases and columns[0] in bases[0].cells:
+            labels = zip(row.texts[: columns[0]], bases[0].texts, strict=False)
+            if named or sum(a != b for a, b in labels) < 2:  # else another group's baseline
                 cells.insert(0, bases[0].cells[columns[0]])
-            if signless and not kinds[index] & {"factor", "count"}:
-                cells.sort(key=lambda cell: cell.span.mid, reverse=True)
-            alike = len(cells) == 2 and cells[0].dimension == cells[1].dimension
-            if alike and min(cell.span.low for cell in cells) > 0:
-                tests.append(tuple(_compared(one, *cells)))
-        trials = zip(*filter(None, tests), strict=False)
-        best = max(trials, key=lambda trial: sum(result.good for result in trial), default=())
-        if 2 * sum(result.good for result in best) >= len(best) or len(best) == 1:
-            yield from best
+        if unsigned:
+            cells.sort(key=lambda cell: cell.span.mid, reverse=True)
+        # a number that isn't read may be what the figure is made of
+        unread = (bool(re.match(r"\W*\d", text)) and at not in row.cells
+                  for at, text in enumerate(row.texts) if at not in (0, index))  # fmt: skip
+        kinds = {cell.dimension for cell in cells}
+        alike = len(cells) == 2 > len(kinds) and not kinds & {"factor", "share"}
+        bound = not any(unread) and "fewer" not in one.note  # "5x fewer copies"
+        if alike and bound and min(cell.span.low for cell in cells) > 0:
+            yield tuple(_compared(one, *cells))
 
 
 def _is_baseline(row: PrintedRow, index: int) -> bool:
@@ -233,6 +257,6 @@ def results(reading: Reading) -> Results:
     for table in reading.tables:
         for kind, figures in table.groups():
             yield from records(kind, " ".join(table.head).lower(), figures)
-            yield from (*quotients(figures), *spread(figures))
+            yield from (*quotients(figures), *spread(kind, figures))
         yield from (*indented(table), *derived(table))
     yield from lines(reading)
