@@ -213,6 +213,14 @@ AGREE = (
     "| op | A | B | Speedup |\n|--|--|--|--|\n| x | 0.01 ms | 0.14 ms | 14.0x |\n| y | 36.35 ms | 34.36 ms | 1.06x |\n| z | 211.7 ms | 188.6 ms | 1.1x |\n",
     # a column of shares and of sizes
     "| what | on | off | Difference |\n|--|--|--|--|\n| read | 22.33 ms | 16.00 ms | +39.6% |\n| get | 84.00 ms | 55.00 ms | +52.7% |\n| size | 843776 bytes | 839680 bytes | 4096 bytes |\n",
+    # what wasn't done, and what is part of a part
+    "Total verifications: 111\n  Passed: 111\n  Failed: 0\n  N/A: 105\n",
+    "Total: 100 ms\n  encrypt: 60 ms\n  of which memcpy: 30 ms\n  decrypt: 40 ms\n",
+    "| operation | time |\n|--|--|\n| min | 5.72 µs |\n| max | 5.67 µs |\n",
+    # a size that isn't processed, what runs side by side, the mean of factors
+    "| alg | Key size | Time | Throughput |\n|--|--|--|--|\n| AES | 16 bytes | 2.5 ms | 400 MB/s |\n",
+    "| op | Latency per op (ms) | ops/s |\n|--|--|--|\n| TLS (16 conns) | 8 ms | 2000 ops/s |\n",
+    "| op | old | new | Speedup |\n|--|--|--|--|\n| a | 10 ms | 5 ms | 2.0x |\n| b | 10 ms | 2.5 ms | 4.0x |\n| Average | 10 ms | 3.75 ms | 3.0x |\n",
     # three inputs, of which no two are bound
     "| op | A (ms) | B (ms) | C (ms) | Speedup |\n|--|--|--|--|--|\n| x | 1.0 | 2.0 | 4.0 | 3.0x |\n",
     # what the factor is made of isn't read, or isn't there

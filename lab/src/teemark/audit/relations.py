@@ -28,6 +28,7 @@ ADDITIVE = ("time", "size", "count", "cycles")
 
 _FACTOR = re.compile(r"factor|speed-?up|\bratio|relative$")
 _CHANGE = re.compile(r"\bdelta\b|\bdiff(?:erence)?\b|\bchange\b|Δ|δ")
+_NO_PART = re.compile(r"limit|peak|per |last|total|free|avail|n/a|skip|which")
 _MORE = re.compile(r"analysis|faster|slower|improve|gain|reduc|saving|overhead")
 
 
@@ -49,7 +50,7 @@ def statistic(label: str) -> str:
 
 def records(kind: Kind, words: str, figures: Named) -> Results:
     """Tests the records of relations.toml: a field is the only figure that it fits. `words` are the
-    headings of the table, in lower case."""
+    headings of the table and the row, in lower case."""
     for record in programs.relations().record:
         if kind not in record.kinds or (kind == "row" and re.search(record.but, words)):
             continue
@@ -78,9 +79,10 @@ def quotients(figures: Named) -> Results:
 
 def spread(kind: Kind, figures: Named) -> Results:
     """Checks the statistics of one quantity, whose labels are alike otherwise: they are in order,
-    the mean is between min and max, the deviation is within the range. In a column that has other
-    rows, "Min" may be an operation that was timed."""
-    if kind == "column" and not all(statistic(label) for label, _ in figures):
+    the mean is between min and max, the deviation is within the range. In a column of two, or of
+    others, "Min" may be an operation that was timed."""
+    rows = {statistic(label) for label, _ in figures}
+    if kind == "column" and ("" in rows or len(rows) < 3):
         return
     subjects: dict[tuple[str, str], dict[str, list[Printed]]] = {}
     signed = any(one.dimension == "share" and one.signed for _, one in figures)
@@ -112,7 +114,7 @@ def indented(table: PrintedTable) -> Results:
         words = " ".join(part.name.lower() for part in parts)
         kinds = {figure.dimension for figure in (*whole.cells.values(), *figures)}
         aligned = len({row.indent + len(row.name) for row in (whole, *parts)}) == 1
-        others = re.search(r"limit|peak|per |last|total|free|avail", words) or statistic(words)
+        others = statistic(words) or _NO_PART.search(words)
         if not whole.cells or len(figures) < 2 or len(kinds) > 1 or others or aligned:
             continue
         near = sum(figure.span.mid for figure in figures) <= 2 * whole.cells[0].span.mid
@@ -166,12 +168,13 @@ def _trials(
                 cells.insert(0, bases[0].cells[columns[0]])
         if unsigned:
             cells.sort(key=lambda cell: cell.span.mid, reverse=True)
-        # a number that isn't read may be what the figure is made of
-        unread = (bool(re.match(r"\W*\d", text)) and at not in row.cells
-                  for at, text in enumerate(row.texts) if at not in (0, index))  # fmt: skip
+        # the figure may be made of a number that isn't read
+        unread = [text for at, text in enumerate(row.texts) if at not in {0, index, *row.cells}]
         kinds = {cell.dimension for cell in cells}
         alike = len(cells) == 2 > len(kinds) and not kinds & {"factor", "share"}
-        bound = not any(unread) and "fewer" not in one.note  # "5x fewer copies"
+        # a row of means may have means of factors; "5x fewer copies" has no times
+        other = re.search("mean|average|avg|fewer", f"{row.name} {one.note}".lower())
+        bound = not (other or any(re.match(r"\W*\d", text) for text in unread))
         if alike and bound and min(cell.span.low for cell in cells) > 0:
             yield tuple(_compared(one, *cells))
 
@@ -256,7 +259,8 @@ def results(reading: Reading) -> Results:
     """Yields the results of all relations in a text."""
     for table in reading.tables:
         for kind, figures in table.groups():
-            yield from records(kind, " ".join(table.head).lower(), figures)
+            words = " ".join((*table.head, *(one.row for _, one in figures[:1]))).lower()
+            yield from records(kind, words, figures)
             yield from (*quotients(figures), *spread(kind, figures))
         yield from (*indented(table), *derived(table))
     yield from lines(reading)

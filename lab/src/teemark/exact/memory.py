@@ -201,9 +201,7 @@ class _Trial:
     def failure(self, name: str, size: int) -> str:
         """Returns why a call fails if the TA defines `name` as `size` bytes; "" if none does."""
         copy = paths.build() / "least" / self.ta.name
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        trying = working(f"trying {self.ta.name} with {name} {size} …")
-        with alone(copy.with_suffix(".lock")), trying:
+        with alone(copy.with_suffix(".lock")), working(f"trying {copy.name}, {name} {size} …"):
             shutil.rmtree(copy, ignore_errors=True)
             shutil.copytree(self.ta.source, copy)
             with (copy / _HEADER).open("a", encoding="utf-8") as header:
