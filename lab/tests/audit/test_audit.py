@@ -128,6 +128,8 @@ PLANTED = {
     "factors of a baseline": (BASELINE, "8.00", "6.00", "5 factor"),
     "a mean outside its range": ("| op | min (ms) | mean (ms) | max (ms) |\n|--|--|--|--|\n| a | 1.0 | 2.0 | 3.0 |\n", "2.0", "4.0", "3 spread"),
     "parts below their whole": (REPORT, "500 us", "800 us", "3 part-above-whole"),
+    "names that end where their whole's does": ("Total: 100 ms\n  one: 70 ms\n  two: 20 ms\n", "20 ms", "60 ms", "3 part-above-whole"),
+    "parts behind a tab": ("Total: 100 ms\n\tone: 70 ms\n\ttwo: 20 ms\n", "20 ms", "60 ms", "3 part-above-whole"),
 }  # fmt: skip
 
 
@@ -199,7 +201,7 @@ AGREE = (
     "| map, tiny | 16.0 | 2.00x |\n| map, large | 90.0 | 1.50x |\n| ring, tiny | 24.0 | 3.00x |\n",
     # names aligned at their end, and what follows an empty line, are no parts
     "\t      dense count = 199 of all\n\t       hash count = 199 of all\n\t       flat count = 199 of all\n",
-    "a, add time = 2.83\n phmap, add time = 2.86\n boost, add time = 2.90\n",
+    "\t        martin flat, add time = 2.83\n\t         phmap flat, add time = 2.86\n\t         boost flat, add time = 1.88\n",
     "one median: 9.05s\n\n  two run 1: 5.42s\n  two run 2: 7.06s\n",
     # floating point's sums, operations that are named Min and Max
     "| op | min | max | mean |\n|--|--|--|--|\n| a | 28.54626703642159 | 28.54626703642159 | 28.54626703642148 |\n",

@@ -179,8 +179,7 @@ def _words(formula: str, figures: Mapping[str, Printed], *, names: bool = False)
     shown = {
         name: f"{one.text} ({one.name})" if names else one.text for name, one in figures.items()
     }
-    signs = formula.replace(" * ", " × ").replace(" / ", " ÷ ")
-    return _FIELD.sub(lambda name: shown[name[0]], signs)
+    return _FIELD.sub(lambda at: shown[at[0]], formula.replace(" * ", " × ").replace(" / ", " ÷ "))
 
 
 def number(value: float, digits: int = 4) -> str:

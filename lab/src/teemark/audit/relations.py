@@ -103,7 +103,7 @@ def spread(kind: Kind, figures: Named) -> Results:
 
 def indented(table: PrintedTable) -> Results:
     """Checks that parts that are indented below their whole aren't more than it. More than twice
-    the whole aren't its parts, nor are those after an empty line, or aligned at their end."""
+    the whole aren't its parts, nor are those after an empty line, or one column further in."""
     for at, whole in enumerate(table.rows):
         rest = table.rows[at + 1 :]
         ends = (place for place, row in enumerate(rest) if row.indent <= whole.indent
@@ -113,12 +113,12 @@ def indented(table: PrintedTable) -> Results:
         figures = [part.cells[0] for part in parts if part.indent == level and part.cells]
         words = " ".join(part.name.lower() for part in parts)
         kinds = {figure.dimension for figure in (*whole.cells.values(), *figures)}
-        aligned = len({row.indent + len(row.name) for row in (whole, *parts)}) == 1
         others = statistic(words) or _NO_PART.search(words)
-        if not whole.cells or len(figures) < 2 or len(kinds) > 1 or others or aligned:
+        near = level < whole.indent + 2  # of right-aligned names, one may be a letter shorter
+        if not whole.cells or len(figures) < 2 or len(kinds) > 1 or others or near:
             continue
-        near = sum(figure.span.mid for figure in figures) <= 2 * whole.cells[0].span.mid
-        if kinds & set(ADDITIVE) and near:
+        plausible = sum(figure.span.mid for figure in figures) <= 2 * whole.cells[0].span.mid
+        if kinds & set(ADDITIVE) and plausible:
             named = {f"p{number}": figure for number, figure in enumerate(figures)}
             rule = f"part-above-whole: {' + '.join(named)} <= whole"
             yield from related((rule,), {**named, "whole": whole.cells[0]}, 0.001)

@@ -79,7 +79,8 @@ class _Text:
             self.end_list()
         # a line without a name is kept to end what is above it
         if named or (text and self.items and self.items[-1].name):
-            indent = len(text) - len(text.lstrip()) + 2 * bool(re.match(r"\s*[-*•+] ", text))
+            indent = len(text[: len(text) - len(text.lstrip())].expandtabs())
+            indent += 2 * bool(re.match(r"\s*[-*•+] ", text))
             self.items.append(PrintedRow(name, number, (text,), cells, indent))
             self.reading.figures += cells.values()
 
