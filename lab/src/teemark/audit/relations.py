@@ -3,7 +3,7 @@
 """Relations between figures that a table or a list binds together: by row, by column, by name."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from teemark.audit import numbers, programs
 from teemark.audit.figure import Kind, Named, Printed, PrintedRow, PrintedTable, Reading, Tested
@@ -29,6 +29,9 @@ ADDITIVE = ("time", "size", "count", "cycles")
 _FACTOR = re.compile(r"factor|speed-?up|\bratio|relative$")
 _CHANGE = re.compile(r"\bdelta\b|\bdiff(?:erence)?\b|\bchange\b|Δ|δ")
 _NO_PART = re.compile(r"limit|peak|per |last|total|free|avail|n/a|skip|which")
+_AT_ONCE = re.compile(
+    r"thread|parallel|concurren|client|worker|queue|jobs|cores|depth|batch|\bconn|stream|session"
+)
 _MORE = re.compile(r"analysis|faster|slower|improve|gain|reduc|saving|overhead")
 
 
@@ -48,11 +51,11 @@ def statistic(label: str) -> str:
 # -- rows, columns and lists -----------------------------------------------------------------------
 
 
-def records(kind: Kind, words: str, figures: Named) -> Results:
-    """Tests the records of relations.toml: a field is the only figure that it fits. `words` are the
-    headings of the table and the row, in lower case."""
+def records(kind: Kind, head: Sequence[str], figures: Named) -> Results:
+    """Tests the records of relations.toml: a field is the only figure that it fits."""
+    words = " ".join((*head, *(one.row for _, one in figures[:1]))).lower()
     for record in programs.relations().record:
-        if kind not in record.kinds or (kind == "row" and re.search(record.but, words)):
+        if kind not in record.kinds or (record.serial and _AT_ONCE.search(words)):
             continue
         named: dict[str, Printed] = {}
         for key, field in record.fields.items():
@@ -61,8 +64,7 @@ def records(kind: Kind, words: str, figures: Named) -> Results:
             fitting = [one for text, one in alike if re.fullmatch(label, text)
                        if statistic(text) in ("", "mean")]  # fmt: skip
             named |= {key: fitting[0]} if len(fitting) == 1 else {}
-        used = re.findall(r"\w+", " ".join(record.relations))
-        if set(record.fields) - set(named) <= set(used):
+        if set(record.fields) - set(named) <= set(re.findall(r"\w+", " ".join(record.relations))):
             yield from record.tested(named)
 
 
@@ -81,8 +83,8 @@ def spread(kind: Kind, figures: Named) -> Results:
     """Checks the statistics of one quantity, whose labels are alike otherwise: they are in order,
     the mean is between min and max, the deviation is within the range. In a column of two, or of
     others, "Min" may be an operation that was timed."""
-    rows = {statistic(label) for label, _ in figures}
-    if kind == "column" and ("" in rows or len(rows) < 3):
+    found = {statistic(label) for label, _ in figures}
+    if kind == "column" and ("" in found or len(found) < 3):
         return
     subjects: dict[tuple[str, str], dict[str, list[Printed]]] = {}
     signed = any(one.dimension == "share" and one.signed for _, one in figures)
@@ -258,9 +260,7 @@ def _words(*texts: str) -> set[str]:
 def results(reading: Reading) -> Results:
     """Yields the results of all relations in a text."""
     for table in reading.tables:
-        for kind, figures in table.groups():
-            words = " ".join((*table.head, *(one.row for _, one in figures[:1]))).lower()
-            yield from records(kind, words, figures)
-            yield from (*quotients(figures), *spread(kind, figures))
+        for kind, named in table.groups():
+            yield from (*records(kind, table.head, named), *quotients(named), *spread(kind, named))
         yield from (*indented(table), *derived(table))
     yield from lines(reading)
