@@ -148,6 +148,7 @@ def armv7(ssh_server: sshserver.SshServer) -> Iterator[None]:
     shutil.rmtree(ssh_server.home / "our programs")
 
 
+@pytest.mark.exhaustive
 def test_programs_are_built_for_a_board_that_needs_them(
     board: Board,
     ssh_server: sshserver.SshServer,

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from conftest import often
+from conftest import bring_ta_programs, often
 from teemark.boards import VirtualBoard
 from waiting import PATIENCE_S
 
@@ -19,21 +19,24 @@ VECTORS = REPOSITORY / "common/tests/vectors/ciphers.txt"
 
 
 @pytest.fixture(scope="module")
-def programs(qemu_v8: VirtualBoard, ta_programs: Path) -> Path:
+def programs(qemu_v8_smp: VirtualBoard) -> Path:
     """The folder on the board that has them, and the vectors."""
-    qemu_v8.push(VECTORS, str(ta_programs / "ciphers.txt"), mode=0o644)
-    return ta_programs
+    folder = bring_ta_programs(qemu_v8_smp)
+    qemu_v8_smp.push(VECTORS, str(folder / "ciphers.txt"), mode=0o644)
+    return folder
 
 
 @pytest.mark.parametrize(("ta", "commands"), [("bench", 25), ("probe", 3), ("size", 3)])
 def test_every_parameter_type_is_answered(
-    qemu_v8: VirtualBoard, programs: Path, ta: str, commands: int
+    qemu_v8_smp: VirtualBoard, programs: Path, ta: str, commands: int
 ) -> None:
     """Every type that the driver passes on, on every command and on some that there are not, and
-    all 65,536 on the first: no instance died. In `make test` it is each 127th type: ta/tests
+    all 65,536 on the first: no instance died. In `make test` it is each 509th type: ta/tests
     tries all of them on the shim."""
-    step = often(127, 1)
-    lines = qemu_v8.capture([str(programs / "ta_check"), "types", ta, str(step)], timeout=800).text
+    step = often(509, 1)
+    lines = qemu_v8_smp.capture(
+        [str(programs / "ta_check"), "types", ta, str(step)], timeout=800
+    ).text
     counts = [
         tuple(map(int, found))
         for found in re.findall(
@@ -48,18 +51,20 @@ def test_every_parameter_type_is_answered(
         assert (0, 65536 + 2 * 7**4, 3 * 7**4, 0) in counts
 
 
-def test_published_vectors(qemu_v8: VirtualBoard, programs: Path) -> None:
+def test_published_vectors(qemu_v8_smp: VirtualBoard, programs: Path) -> None:
     """Whole messages and steps, both directions; no plaintext leaves with a wrong tag."""
     command = [str(programs / "ta_torture"), "vectors", "/tmp/ciphers.txt"]
-    assert re.fullmatch(r"\d+ right, \d+ not for a TEE, 0 wrong\n", qemu_v8.capture(command).text)
+    assert re.fullmatch(
+        r"\d+ right, \d+ not for a TEE, 0 wrong\n", qemu_v8_smp.capture(command).text
+    )
 
 
-def test_eight_sessions_at_once(qemu_v8: VirtualBoard, programs: Path) -> None:
+def test_eight_sessions_at_once(qemu_v8_smp: VirtualBoard, programs: Path) -> None:
     """10,000 calls of all kinds (200 in `make test`): all results right, OP-TEE's memory back to
     where it was."""
     count = often(200, 10000)
     command = [str(programs / "ta_torture"), "sessions", "8", str(count)]
-    result = qemu_v8.capture(command, timeout=800, check=False)
+    result = qemu_v8_smp.capture(command, timeout=800, check=False)
     text = result.text
     found = re.match(r"8 sessions, (\d+) calls, 0 findings\n", text)
     assert found, text
@@ -70,11 +75,11 @@ def test_eight_sessions_at_once(qemu_v8: VirtualBoard, programs: Path) -> None:
     assert all(before == after for _, before, after in pools), text
 
 
-def test_two_threads_in_one_session(qemu_v8: VirtualBoard, programs: Path) -> None:
+def test_two_threads_in_one_session(qemu_v8_smp: VirtualBoard, programs: Path) -> None:
     """Whole messages of one, messages in pieces of the other: right or refused, and it lives."""
     count = often(150, 2000)
     command = [str(programs / "ta_torture"), "parallel", str(count)]
-    text = qemu_v8.capture(command, timeout=300).text
+    text = qemu_v8_smp.capture(command, timeout=300).text
     found = re.fullmatch(
         r"messages: (\d+) right, (\d+) refused, 0 wrong, 0x00000000\n"
         r"streams: (\d+) right, (\d+) refused, 0 wrong, 0x00000000\n"
@@ -85,16 +90,16 @@ def test_two_threads_in_one_session(qemu_v8: VirtualBoard, programs: Path) -> No
     assert int(found[1]) + int(found[2]) == int(found[3]) + int(found[4]) == count
 
 
-def test_memory_that_changes_during_calls(qemu_v8: VirtualBoard, programs: Path) -> None:
+def test_memory_that_changes_during_calls(qemu_v8_smp: VirtualBoard, programs: Path) -> None:
     """Requests of all kinds, with parameters that overlap: each is answered and no TA dies; a
     ciphertext with a byte that comes and goes is right, or refused without a byte of plaintext."""
     hostile = [str(programs / "ta_torture"), "hostile"]
     stored = "ls /data/tee | wc -l"
     # The TEE makes something for its first object, which stays.
-    qemu_v8.capture([*hostile, str(often(20, 1000))], timeout=300)
-    before = qemu_v8.script(stored).text
+    qemu_v8_smp.capture([*hostile, str(often(20, 1000))], timeout=300)
+    before = qemu_v8_smp.script(stored).text
     count = often(150, 2500)
-    done = qemu_v8.capture([*hostile, str(count)], timeout=300, check=False)
+    done = qemu_v8_smp.capture([*hostile, str(count)], timeout=300, check=False)
     found = re.fullmatch(
         r"a byte right and wrong in turn: (\d+) right, (\d+) refused\n"
         r"(\d+) calls, 0 findings\n",
@@ -103,7 +108,7 @@ def test_memory_that_changes_during_calls(qemu_v8: VirtualBoard, programs: Path)
     assert found, done.text
     assert int(found[1]) + int(found[2]) == count // 10
     assert int(found[3]) >= count + 2 * (count // 10)
-    assert qemu_v8.script(stored).text == before, "no object is left behind"
+    assert qemu_v8_smp.script(stored).text == before, "no object is left behind"
 
 
 TOO_LATE = re.compile(r"rsa-.*, (ones|random and odd)(, with primes)?|ed25519, use 1, .*|x448, .*")
@@ -111,23 +116,23 @@ TOO_LATE = re.compile(r"rsa-.*, (ones|random and odd)(, with primes)?|ed25519, u
 an Ed25519 key that is no point, and X448, whose good keys end the TA, too."""
 
 
-def test_keys_and_peers_that_are_none(qemu_v8: VirtualBoard, programs: Path) -> None:
+def test_keys_and_peers_that_are_none(qemu_v8_smp: VirtualBoard, programs: Path) -> None:
     """Keys and peers of zeros, ones and random bytes, for every algorithm of the TEE: the TA
     refuses those of a wrong form, at which OP-TEE would end the session. In `make test` they have
     256 bits at most: P-521 takes OP-TEE eight times as long, by the same code."""
     command = [str(programs / "ta_torture"), "keys", str(often(256, 4096))]
-    text = qemu_v8.capture(command, timeout=800, check=False).text
+    text = qemu_v8_smp.capture(command, timeout=800, check=False).text
     ended = re.findall(r"^(.+): the session ended$", text, re.M)
     assert re.search(rf"^\d{{3,}} calls, {len(ended)} sessions ended$", text, re.M), text
     assert [one for one in ended if not TOO_LATE.fullmatch(one)] == [], text
 
 
-def test_one_call_does_so_much_and_no_more(qemu_v8: VirtualBoard, programs: Path) -> None:
+def test_one_call_does_so_much_and_no_more(qemu_v8_smp: VirtualBoard, programs: Path) -> None:
     """1 MiB a million times over, and one byte too many, is refused by each that repeats, and the
     most is done; in `make test` by the first of them."""
     count = often(1, 6)
     command = [str(programs / "ta_torture"), "work", str(count)]
-    assert qemu_v8.capture(command, timeout=300).text == f"{count} commands, 0 findings\n"
+    assert qemu_v8_smp.capture(command, timeout=300).text == f"{count} commands, 0 findings\n"
 
 
 LONGEST = 30
@@ -135,18 +140,20 @@ LONGEST = 30
 
 
 @pytest.mark.exhaustive
-def test_no_call_keeps_a_thread_of_the_tee_for_long(qemu_v8: VirtualBoard, programs: Path) -> None:
+def test_no_call_keeps_a_thread_of_the_tee_for_long(
+    qemu_v8_smp: VirtualBoard, programs: Path
+) -> None:
     """The bounds of ta_work.h, by a measure of the same run."""
-    text = qemu_v8.capture([str(programs / "ta_torture"), "longest"], timeout=600).text
+    text = qemu_v8_smp.capture([str(programs / "ta_torture"), "longest"], timeout=600).text
     times = [float(line.rpartition(" ")[2]) for line in text.splitlines()]
     assert len(times) == 6, text
     assert 0 < max(times) < LONGEST, text
 
 
-def test_an_output_inside_the_input_ends_the_ta(qemu_v8: VirtualBoard, programs: Path) -> None:
+def test_an_output_inside_the_input_ends_the_ta(qemu_v8_smp: VirtualBoard, programs: Path) -> None:
     """OP-TEE maps no more of the input than up to the output's last page
     (docs/upstream-bugs.md)."""
-    text = qemu_v8.capture([str(programs / "ta_torture"), "nested"]).text
+    text = qemu_v8_smp.capture([str(programs / "ta_torture"), "nested"]).text
     assert text == "in the middle: 0xffff3024\nin the last page: 0x00000000\n"
 
 
@@ -166,14 +173,16 @@ rm -f /tmp/hold.*
 """The kernel books the TEE's time as the system's: after 0.2 s of it a client is in its call."""
 
 
-def test_clients_killed_in_mid_call_keep_nobody_out(qemu_v8: VirtualBoard, programs: Path) -> None:
+def test_clients_killed_in_mid_call_keep_nobody_out(
+    qemu_v8_smp: VirtualBoard, programs: Path
+) -> None:
     """Four take all threads of the TEE, with as long calls as they can make, and are killed."""
-    qemu_v8.script(HOLD, str(programs / "ta_torture"))
-    fifth = qemu_v8.capture(
+    qemu_v8_smp.script(HOLD, str(programs / "ta_torture"))
+    fifth = qemu_v8_smp.capture(
         ["teebench", "--samples", "1", "invoke/none/tee/none"], timeout=PATIENCE_S
     )
     assert fifth.status == 0
-    qemu_v8.script("while pidof ta_torture; do sleep 0.2; done", timeout=PATIENCE_S)
+    qemu_v8_smp.script("while pidof ta_torture; do sleep 0.2; done", timeout=PATIENCE_S)
 
 
 STRANGER = "0b7c9a53"
@@ -199,24 +208,24 @@ def stranger_of_the_bench_ta(folder: Path) -> Path:
 
 
 def test_objects_are_of_this_ta_alone(
-    qemu_v8: VirtualBoard, programs: Path, tmp_path: Path
+    qemu_v8_smp: VirtualBoard, programs: Path, tmp_path: Path
 ) -> None:
     """No other TA finds them, whatever the name, and the normal world's files don't show them."""
     torture, marker = str(programs / "ta_torture"), "what-nobody-else-may-read"
     signed = stranger_of_the_bench_ta(tmp_path)
     installed = f"/lib/optee_armtz/{signed.name}"
-    qemu_v8.push(signed, installed, mode=0o644)
+    qemu_v8_smp.push(signed, installed, mode=0o644)
     look = ["grep", "-rl", marker, "/data/tee", "/tmp/marker"]
     try:
         (tmp_path / "marker").write_text(f"x{marker}\n")
-        qemu_v8.push(tmp_path / "marker", "/tmp/marker")
-        before = int(qemu_v8.capture(["sh", "-c", "ls /data/tee | wc -l"]).text)
-        assert qemu_v8.capture([torture, "keep", marker]).text == "stored: 0x00000000\n"
-        assert int(qemu_v8.capture(["sh", "-c", "ls /data/tee | wc -l"]).text) > before
-        assert qemu_v8.capture(look).text == "/tmp/marker\n"
-        assert qemu_v8.capture([torture, "stranger", STRANGER]).text == (
+        qemu_v8_smp.push(tmp_path / "marker", "/tmp/marker")
+        before = int(qemu_v8_smp.capture(["sh", "-c", "ls /data/tee | wc -l"]).text)
+        assert qemu_v8_smp.capture([torture, "keep", marker]).text == "stored: 0x00000000\n"
+        assert int(qemu_v8_smp.capture(["sh", "-c", "ls /data/tee | wc -l"]).text) > before
+        assert qemu_v8_smp.capture(look).text == "/tmp/marker\n"
+        assert qemu_v8_smp.capture([torture, "stranger", STRANGER]).text == (
             "stranger: 0xffff0008, of its own 0x00000000 0x00000000\n"
         )
-        assert qemu_v8.capture([torture, "kept", marker]).text == "kept: 0x00000000, the same\n"
+        assert qemu_v8_smp.capture([torture, "kept", marker]).text == "kept: 0x00000000, the same\n"
     finally:
-        qemu_v8.capture(["rm", "-f", installed, "/tmp/marker"])
+        qemu_v8_smp.capture(["rm", "-f", installed, "/tmp/marker"])

@@ -130,14 +130,8 @@ def _measured(
     return told + (f"; status {status}" if status else "")
 
 
-@pytest.mark.parametrize(
-    "animal",
-    [
-        pytest.param(animal, marks=() if animal.board == "qemu-bare" else pytest.mark.exhaustive)
-        for animal in zoo.ZOO
-    ],
-    ids=lambda animal: animal.name,
-)
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("animal", zoo.ZOO, ids=lambda animal: animal.name)
 def test_zoo(
     animal: zoo.Animal, tmp_path: Path, teemark: Callable[..., tuple[int, str, str]]
 ) -> None:

@@ -163,6 +163,7 @@ def test_a_program_as_it_is_takes_stack_and_memory(
     assert 0 < ta.stack < ta.stack_size
 
 
+@pytest.mark.exhaustive
 def test_a_run_of_a_new_ta_says_how_much_of_its_stack_and_heap_it_used(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
