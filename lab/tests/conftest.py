@@ -227,8 +227,15 @@ def chromium() -> Iterator[browser.Browser]:
         yield opened
 
 
-def _boot(name: str) -> Iterator[VirtualBoard]:
-    with open_board(name) as opened:
+def changed(name: str, **changes: object) -> BoardFile:
+    """Returns the file of the virtual board `name` with other values in its recipe."""
+    file = config.find(name)
+    assert isinstance(file.config, VirtualConfig)
+    return replace(file, config=msgspec.structs.replace(file.config, **changes))
+
+
+def _boot(board: Board) -> Iterator[VirtualBoard]:
+    with board as opened:
         assert isinstance(opened, VirtualBoard)
         ensure_installed(opened)
         yield opened
@@ -237,19 +244,15 @@ def _boot(name: str) -> Iterator[VirtualBoard]:
 @pytest.fixture(scope="session")
 def qemu_v8() -> Iterator[VirtualBoard]:
     """The virtual board qemu-v8 with one core, booted once for all tests, with everything
-    installed. QEMU spends a fifth less on a board that has one: two wait for each other."""
-    file = config.find("qemu-v8")
-    assert isinstance(file.config, VirtualConfig)
-    one = msgspec.structs.replace(file.config, cores=1)
-    with VirtualBoard(replace(file, config=one)) as opened:
-        ensure_installed(opened)
-        yield opened
+    installed. One core takes QEMU a fifth less CPU time than two, which wait for each other."""
+    yield from _boot(VirtualBoard(changed("qemu-v8", cores=1)))
 
 
 @pytest.fixture(scope="session")
 def qemu_v8_smp() -> Iterator[VirtualBoard]:
-    """The virtual board qemu-v8 as it is, with two cores: for what has to happen at once."""
-    yield from _boot("qemu-v8")
+    """The virtual board qemu-v8 as it is, with two cores. Tests ask for it if things must happen at
+    the same time."""
+    yield from _boot(open_board("qemu-v8"))
 
 
 SUPPLICANT = ("tee-supplicant", "-d", "--fs-parent-path", "/data/tee")
@@ -334,7 +337,7 @@ def lent(qemu_v8: VirtualBoard, monkeypatch: pytest.MonkeyPatch) -> VirtualBoard
 @pytest.fixture(scope="session")
 def qemu_v8_icount() -> Iterator[VirtualBoard]:
     """The deterministic virtual board, booted once for all tests, with everything installed."""
-    yield from _boot("qemu-v8-icount")
+    yield from _boot(open_board("qemu-v8-icount"))
 
 
 def bring_ta_programs(board: VirtualBoard) -> Path:
@@ -348,5 +351,5 @@ def bring_ta_programs(board: VirtualBoard) -> Path:
 
 @pytest.fixture(scope="module")
 def ta_programs(qemu_v8: VirtualBoard) -> Path:
-    """The folder on the board qemu-v8 that has them."""
+    """Returns the folder on the board qemu-v8 that has ta_check and ta_torture."""
     return bring_ta_programs(qemu_v8)

@@ -20,7 +20,7 @@ VECTORS = REPOSITORY / "common/tests/vectors/ciphers.txt"
 
 @pytest.fixture(scope="module")
 def programs(qemu_v8_smp: VirtualBoard) -> Path:
-    """The folder on the board that has them, and the vectors."""
+    """Returns the folder on the board that has ta_check, ta_torture and the vectors."""
     folder = bring_ta_programs(qemu_v8_smp)
     qemu_v8_smp.push(VECTORS, str(folder / "ciphers.txt"), mode=0o644)
     return folder

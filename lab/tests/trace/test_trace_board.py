@@ -86,21 +86,22 @@ LOOPS = [f"same-code/intloop/ta-c/{steps}" for steps in (4096, 65536)]
 COPIES = [f"same-code/memcpy/ta-c/{size}" for size in (32768, 65536, 131072)]
 
 
-ALIKE_ONCE = [key for key in load_plan("trace").keys if THOROUGH or not re.match(
+TRACED = [key for key in load_plan("trace").keys if THOROUGH or not re.match(
     "shm/(temporary|allocated)/.*/(4096|65536)|oneshot/sha256/ta-c/65536", key)]  # fmt: skip
-"""Cases of the plan `trace`; in `make test` without larger messages of what has smaller ones."""
+"""The traced cases of the plan `trace`. `make test` leaves out larger messages of calls that it
+traces with a small one."""
 
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, TracedRun]:
     """The folder and the outcome of one boot that traces the plan `trace`, loops and copies."""
     folder = tmp_path_factory.mktemp("recorded") / "run"
-    return folder, traced(folder, *ALIKE_ONCE, *LOOPS, *COPIES, samples=2)
+    return folder, traced(folder, *TRACED, *LOOPS, *COPIES, samples=2)
 
 
 def test_every_case_of_the_plan_is_exact(recorded: tuple[Path, TracedRun]) -> None:
     plan = load_plan("trace")
-    keys = [*(case.key for case in plan.cases if case.key in ALIKE_ONCE), *LOOPS, *COPIES]
+    keys = [*(case.key for case in plan.cases if case.key in TRACED), *LOOPS, *COPIES]
     (step,) = (step.key for step in plan.teehash)
     folder, result = recorded
     trace = result.trace

@@ -3,15 +3,12 @@
 `parallel`, and named by `watch`; the change that `watch` advises takes it away."""
 
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
-import msgspec
 import pytest
 
-from conftest import THOROUGH, often
-from teemark.boards import VirtualBoard, config, own_ta
-from teemark.boards.config import VirtualConfig
+from conftest import THOROUGH, changed, often
+from teemark.boards import VirtualBoard, own_ta
 from teemark.measure import watching
 from teemark.report import program_page
 
@@ -28,6 +25,7 @@ def waits(board: VirtualBoard, key: str, folder: Path, loops: int = often(20, 10
 
 
 def test_each_cause_is_named_and_none_falsely(qemu_v8_smp: VirtualBoard, tmp_path: Path) -> None:
+    assert qemu_v8_smp.capture(["nproc"]).text == "2\n"
     own, shared, single = (
         waits(qemu_v8_smp, f"{how}/tee/4", tmp_path) for how in ("own", "shared", "single")
     )
@@ -46,13 +44,11 @@ def test_each_cause_is_named_and_none_falsely(qemu_v8_smp: VirtualBoard, tmp_pat
 @pytest.mark.usefixtures("optee_source")
 def test_what_is_advised_takes_the_cause_away(tmp_path: Path) -> None:
     """Docs/waiting.md has these figures."""
-    file = config.find("qemu-v8")
-    assert isinstance(file.config, VirtualConfig)
     found: dict[int, dict[str, Counter[str]]] = {}
     for threads in (2, 8):
         options = (f"CFG_NUM_THREADS={threads}",)
-        recipe = msgspec.structs.replace(file.config, optee="source", options=options)
-        with VirtualBoard(replace(file, config=recipe)) as board, own_ta.ready_board(board):
+        board = VirtualBoard(changed("qemu-v8", optee="source", options=options))
+        with board, own_ta.ready_board(board):
             found[threads] = {
                 how: waits(board, f"{how}/tee/8", tmp_path / str(threads), 100)
                 for how in ("own", "shared", "single")

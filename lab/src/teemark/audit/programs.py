@@ -73,7 +73,7 @@ class BoundRecord(Relations, frozen=True):
 
     kinds: tuple[Kind, ...]
     fields: dict[str, str]
-    serial: bool = False  # Not where operations may have run side by side
+    serial: bool = False  # It is void where operations may have run at once
 
 
 class _File(Struct, frozen=True, forbid_unknown_fields=True):
